@@ -54,9 +54,10 @@ func (a *answer) response(req *http.Request) *http.Response {
 	return &r
 }
 
-// brokenOff returns the error of an exchange that yielded no complete answer. What came of the answer
-// is in a, which is nil if nothing came; unsent is set if the request certainly never left. The
-// address is left out of the message: it can be long, and the operation describes it already.
+// brokenOff returns the error of an exchange that yielded no complete answer. The parameter a has the
+// part of the answer that arrived, or is nil if none did; unsent is true if the request certainly
+// never left. The address is left out of the message: it can be long, and the operation describes it
+// already.
 func brokenOff(op *operation, err error, a *answer, unsent bool) *Error {
 	cause := err
 	if inURL := (*url.Error)(nil); errors.As(err, &inURL) {
@@ -110,8 +111,8 @@ func judgeSuccess(op *operation, a *answer, now time.Time) *Error {
 	return nil
 }
 
-// judgeRedirect returns nil if a redirect is to be followed: only on the same scheme, host and port,
-// and of a write only with a status that keeps the method.
+// judgeRedirect returns nil if a redirect is to be followed. It must keep the scheme, the host and the
+// port, and the redirect of a write must have a status that keeps the method.
 func judgeRedirect(req *http.Request, op *operation, a *answer) *Error {
 	location := a.resp.Header.Get("Location")
 	to, err := req.URL.Parse(location)
@@ -206,8 +207,8 @@ func errorBody(body []byte) (message string, fields []FieldError) {
 	return message, appendReasons(fields, "", doc["errors"])
 }
 
-// appendReasons adds the reasons in a value of an error document. field is what they are about
-// unless they name another; it may be "".
+// appendReasons adds the reasons in a value of an error document. A reason that names no field gets
+// the given one, which may be "".
 func appendReasons(fields []FieldError, field string, value any) []FieldError {
 	if len(fields) == maxFieldErrors {
 		return fields
@@ -242,8 +243,8 @@ func appendReasons(fields []FieldError, field string, value any) []FieldError {
 func asMessage(s string) string { return text.TruncateBytes(text.OneLine(s), 500) }
 
 // RefusedPush returns the error of a push by git that GitHub refused, in the form of the API's
-// errors. status is 0 if it is unknown; permission is what the token lacks if reason names nothing
-// else. The API must have accepted the token before, so that the status 401 means that it expired.
+// errors. status is 0 if it is unknown; permission is the one that the token lacks, unless the reason
+// says that a feature is switched off. The API must have accepted the token before, so that the status 401 means that it expired.
 func RefusedPush(status int, reason, permission string) *Error {
 	e := &Error{Kind: Forbidden, Op: "push", Status: status, Message: reason, Permission: permission}
 	if status == http.StatusUnauthorized {
@@ -254,8 +255,8 @@ func RefusedPush(status int, reason, permission string) *Error {
 	return e
 }
 
-// featureOf returns what a refusal says is switched off, one of the Feature constants, and "" if it
-// says nothing of that kind. It recognises GitHub's wordings; reasons are in lower case. The status
+// featureOf returns the feature, one of the Feature constants, that is switched off according to a
+// refusal. It returns "" if the refusal names no such feature. It recognises GitHub's wordings; reasons are in lower case. The status
 // of GraphQL's refusals is 200.
 func featureOf(status int, reasons string) string {
 	has := func(wordings ...string) bool { return containsAny(reasons, wordings) }
@@ -291,8 +292,8 @@ func containsAny(s string, wordings []string) bool {
 	return slices.ContainsFunc(wordings, func(w string) bool { return strings.Contains(s, w) })
 }
 
-// existsAlready recognises the refusals of what is unique and there already:
-// branches, and pull requests between the same two.
+// existsAlready reports whether GitHub refused to create something because it exists
+// already: a branch, or a pull request between the same two branches.
 func existsAlready(reasons string) bool {
 	return containsAny(reasons, []string{"reference already exists", "a pull request already exists"})
 }

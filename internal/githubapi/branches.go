@@ -32,9 +32,9 @@ func (c *Client) GetBranch(ctx context.Context, r Repo, name string) (sha string
 	return ref.GetObject().GetSHA(), nil
 }
 
-// ListBranches returns the branches whose names begin with prefix, all for an empty one, in the
-// order of their names. GitHub documents no pages for them, so the first request asks for none; an
-// answer that names a next page is followed.
+// ListBranches returns the branches whose names begin with prefix, which may be "", in the order of
+// their names. GitHub documents no pages for them, so the first request asks for none. If an answer
+// names a next page, that page is read, too.
 func (c *Client) ListBranches(ctx context.Context, r Repo, prefix string) ([]Branch, error) {
 	op := listing(r, "list the branches that begin with %s", asMessage(prefix)).checkBranch(prefix + "x")
 	if prefix == "" {

@@ -60,8 +60,8 @@ func (c *Client) CreateCheckRun(ctx context.Context, r Repo, n NewCheckRun) (Che
 	return resultOf(op, g, err, checkRunOf, func(run CheckRun) bool { return run.HeadSHA == "" || run.HeadSHA == n.HeadSHA })
 }
 
-// AddAnnotations replaces the output of a check run that the token's app made, except that it adds
-// the annotations to those that the check run has: a second call with the same ones duplicates them.
+// AddAnnotations replaces the title, summary and text of a check run that the token's app made. It
+// adds the annotations to the existing ones: a second call with the same annotations duplicates them.
 func (c *Client) AddAnnotations(ctx context.Context, r Repo, id int64, name string, o CheckOutput) (CheckRun, error) {
 	op := creating(r, "add annotations to the check run %q", name).checkAnnotations(o)
 	g, _, err := c.gh.Checks.UpdateCheckRun(op.context(ctx), r.Owner, r.Name, id, github.UpdateCheckRunOptions{Name: name, Output: outputOf(o)})
@@ -77,8 +77,8 @@ func (c *Client) GetCheckRun(ctx context.Context, r Repo, id int64) (CheckRun, e
 
 // JobName returns the name that GitHub shows for a job of a workflow run, "caller / job"
 // where a workflow calls another. The id is that of the job's check run, which is the job's id, too.
-// One of the permissions checks: read and actions: read is enough, and in a public repository any
-// token is. It asks for the check run and, if it may not see that, for the job.
+// The token needs the permission checks: read or actions: read, and in a public repository neither.
+// JobName asks for the check run and, if the token may not see that, for the job.
 func (c *Client) JobName(ctx context.Context, r Repo, id int64) (string, error) {
 	run, err := c.GetCheckRun(ctx, r, id)
 	if err == nil {
@@ -98,7 +98,7 @@ func (c *Client) ListCheckRuns(ctx context.Context, r Repo, sha, name string) it
 	return c.checkRuns(ctx, r, sha, github.ListCheckRunsOptions{CheckName: &name, Filter: github.String("all")})
 }
 
-// LatestCheckRuns yields a commit's check runs of all apps, of each name the newest.
+// LatestCheckRuns yields the newest of a commit's check runs for each app and name.
 func (c *Client) LatestCheckRuns(ctx context.Context, r Repo, sha string) iter.Seq2[CheckRun, error] {
 	return c.checkRuns(ctx, r, sha, github.ListCheckRunsOptions{Filter: github.String("latest")})
 }

@@ -63,7 +63,7 @@ func TestCheckRuns(t *testing.T) {
 }
 
 // TestCheckRunOfAnotherApp asserts that a check run that another app has made cannot be changed,
-// and that the error names the permission to make one where it is missing.
+// and that a token without the permission to make check runs gets an error that names it.
 func TestCheckRunOfAnotherApp(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())

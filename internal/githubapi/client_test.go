@@ -220,8 +220,8 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestRequestsOfMethods checks which requests methods send: those for repositories, issues, labels,
-// reviews, SARIF and discussions.
+// TestRequestsOfMethods checks the requests that the methods for repositories, issues, labels,
+// reviews, SARIF and discussions send.
 func TestRequestsOfMethods(t *testing.T) {
 	t.Parallel()
 	head := strings.Repeat("a", 40)

@@ -15,7 +15,7 @@ type SARIFUpload struct {
 	SARIF     string // base64 of gzip
 }
 
-// SARIFStatus is how far GitHub is with an upload.
+// SARIFStatus is the state of GitHub's processing of an upload.
 type SARIFStatus struct {
 	State  string   // SARIFPending, SARIFComplete or SARIFFailed
 	Errors []string // the errors of a failed upload
@@ -45,8 +45,8 @@ func (c *Client) UploadSARIF(ctx context.Context, r Repo, u SARIFUpload) (string
 	return result(op, upload, err, (*github.SarifID).GetID)
 }
 
-// SARIFStatus reads how far the processing of an upload is. Right after the
-// upload it may still be unknown (NotFound).
+// SARIFStatus reads the state of an upload's processing. Right after UploadSARIF,
+// GitHub may not know the upload yet (NotFound).
 func (c *Client) SARIFStatus(ctx context.Context, r Repo, id string) (SARIFStatus, error) {
 	op := reading(r, "read the status of a SARIF upload")
 	if !isName(id) {

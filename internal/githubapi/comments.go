@@ -71,8 +71,8 @@ const (
 	Confused = "confused"
 )
 
-// ReactToIssueComment adds the token's reaction to a comment, which notifies nobody. A reaction that
-// is there stays.
+// ReactToIssueComment adds a reaction of the token's account to a comment, unless it is there
+// already. Nobody is notified.
 func (c *Client) ReactToIssueComment(ctx context.Context, r Repo, id int64, content string) error {
 	op := writing(r, "react to the comment %d", id)
 	g, _, err := c.gh.Reactions.CreateIssueCommentReaction(op.context(ctx), r.Owner, r.Name, id, content)
@@ -85,7 +85,7 @@ func (c *Client) ReactToIssueComment(ctx context.Context, r Repo, id int64, cont
 func (c Comment) identified() bool { return c.ID > 0 }
 
 // isOn reports whether an answer is about the issue or pull request with a number. address is the
-// one that the answer has of it; an answer without any is believed.
+// address of the issue in the answer; an answer without an address is believed.
 func isOn(address string, number int) bool {
 	return address == "" || strings.HasSuffix(address, "/"+strconv.Itoa(number))
 }
@@ -118,7 +118,7 @@ func (c *Client) MinimizeComment(ctx context.Context, nodeID, reason string) err
 	return c.setMinimized(ctx, "hide a comment", minimizeCommentMutation, nodeID, map[string]any{"subjectId": nodeID, "classifier": reason}, true)
 }
 
-// UnminimizeComment shows a hidden comment, by its node id, again.
+// UnminimizeComment shows a hidden comment again. It takes the comment's node id.
 func (c *Client) UnminimizeComment(ctx context.Context, nodeID string) error {
 	return c.setMinimized(ctx, "show a hidden comment", unminimizeCommentMutation, nodeID, map[string]any{"subjectId": nodeID}, false)
 }

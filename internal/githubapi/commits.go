@@ -90,7 +90,7 @@ func (c *Client) Compare(ctx context.Context, r Repo, base, head string) (Compar
 	return comparison, err
 }
 
-// comparedCommits reads the n commits of a comparison page by page, as far as maxComparePages go.
+// comparedCommits reads the n commits of a comparison page by page, at most maxComparePages pages.
 func (c *Client) comparedCommits(ctx context.Context, r Repo, base, head string, n int) (commits []Commit, err error) {
 	for page := 1; page <= maxComparePages && len(commits) < n; page++ {
 		op := reading(r, "compare %s with %s (page %d)", asMessage(base), asMessage(head), page)

@@ -246,7 +246,7 @@ func (c *Client) ListDiscussionComments(ctx context.Context, r Repo, n int, sinc
 			return nil, pageInfo{}, op.fail(NotFound, "")
 		}
 		list := out.Repository.Discussion.Comments
-		// A comment without an id stays, so that cursors fails.
+		// A comment without an id is kept, so that the function cursors returns an error.
 		isTooOld := func(d DiscussionComment) bool { return d.ID != "" && d.UpdatedAt.Before(since) }
 		return slices.DeleteFunc(list.Nodes, isTooOld), list.PageInfo, nil
 	})

@@ -58,8 +58,8 @@ func (c *Client) StartReview(ctx context.Context, r Repo, n int, commitID, body 
 }
 
 // AddReviewThreads adds at most MaxThreads comments to a pending review and reports which of them
-// GitHub took: without an error, it leaves out those whose place is not in the diff. pullID and
-// reviewID are node ids.
+// GitHub took: GitHub leaves out those whose place is not in the diff, and reports no error for
+// them. pullID and reviewID are node ids.
 //
 // After Ambiguous some may have been added: ReadDraft returns those that were.
 func (c *Client) AddReviewThreads(ctx context.Context, r Repo, pullID, reviewID string, threads []NewThread) (taken []bool, err error) {
@@ -120,7 +120,7 @@ func ThreadInputs(pullID, reviewID string, threads []NewThread) map[string]any {
 // alias returns the name of the nth of several mutations in one document.
 func alias(n int) string { return fmt.Sprintf("t%d", n) }
 
-// ReadDraft reads a review by its node id. It shows what was written at once, unlike a list.
+// ReadDraft reads a review by its node id. Unlike a list, it shows a new comment at once.
 func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft, error) {
 	var state string
 	list := reading(r, "read a review")
@@ -154,7 +154,7 @@ func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft,
 
 type draftComment struct{ ID, Body string }
 
-// SubmitReview publishes a pending review with a body that replaces its own.
+// SubmitReview publishes a pending review and replaces its body.
 func (c *Client) SubmitReview(ctx context.Context, r Repo, reviewID, event, body string) error {
 	op := creating(r, "submit a review")
 	op.needs = "pull_requests=write"

@@ -95,7 +95,7 @@ func onFile(thread githubapi.NewThread) githubapi.NewThread {
 }
 
 // TestSeveralMutationsInPart asserts that an error of several mutations in one request is ambiguous
-// if one of them took effect, unless the others are only refused.
+// if one of them took effect, and that there is no error if GitHub refused the content of the others.
 func TestSeveralMutationsInPart(t *testing.T) {
 	t.Parallel()
 	two := []githubapi.NewThread{onLines("a", 1, 0, "", "x"), onLines("b", 1, 0, "", "x")}

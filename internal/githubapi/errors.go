@@ -122,7 +122,7 @@ func (e *Error) whatHappened() string {
 	switch e.Kind {
 	case NotFound:
 		if e.Moved {
-			return "it has moved: the repository was renamed or transferred, or the issue was"
+			return "it has moved: the repository was renamed or transferred, or the issue was transferred"
 		}
 		return "it does not exist, or the token may not see it"
 	case Unauthorized:
@@ -148,7 +148,7 @@ func (e *Error) whatHappened() string {
 		}
 		return "a rate limit is reached" + quoted
 	case Ambiguous:
-		return "the answer is missing or unusable, so that it could not be confirmed: it may or may not have happened" + quoted
+		return "the answer is missing or unusable, so nothing confirms the change: it may or may not have happened" + quoted
 	case Unreachable:
 		if e.Status != 0 {
 			return fmt.Sprintf("GitHub keeps answering with status %d%s", e.Status, quoted)
@@ -204,7 +204,7 @@ func (e *Error) remedy() string {
 		return "check the name or number, and that the token has access to the repository"
 	case Unauthorized:
 		if e.Expired {
-			return "it has expired or was revoked (that of a GitHub App after an hour, that of a job when the job ends); run the job again: what is done is not done twice"
+			return "it has expired or was revoked (the token of a GitHub App expires after an hour, that of a job when the job ends); run the job again: it does not repeat what is done already"
 		}
 		return "give a token that is valid for this host"
 	case Forbidden:
@@ -212,7 +212,7 @@ func (e *Error) remedy() string {
 		case e.Feature != "":
 			return featureTexts[e.Feature].remedy
 		case e.Permission != "":
-			return "add it to the job's permissions: block; workflow runs from forks are read-only whatever it says"
+			return "add it to the job's permissions: block; workflow runs from forks are read-only, whatever the block says"
 		}
 		return "check what the token may do"
 	case Conflict:

@@ -354,10 +354,10 @@ func TestErrorsOmitTheToken(t *testing.T) {
 	}
 	bodyWith := func(token string) string {
 		return fmt.Sprintf(`{"message": "Denied: Bearer %s Basic %s", "errors": [{"resource": "Issue", "field": "%[1]s", "code": "custom", "message": "%[3]s%[1]s"}]}`,
-			token, basic, strings.Repeat("x", 480)) // the last one stands where a message is cut
+			token, basic, strings.Repeat("x", 480)) // the last token is where a message is cut
 	}
 	statuses := []int{http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusUnauthorized, http.StatusNotFound, http.StatusBadGateway}
-	for i, status := range slices.Repeat(statuses, 2) { // five are odd: each has both bodies
+	for i, status := range slices.Repeat(statuses, 2) { // the number of statuses is odd, so each gets both bodies
 		s := githubtest.New(t, githubtest.Fixture{Repo: githubtest.Repo{ID: 1, Owner: "o", Name: "r"}}, githubtest.Options{
 			Fault: func(githubtest.Request) githubtest.Fault {
 				return githubtest.Fault{Status: status, Body: bodyWith([]string{secret, escaped.String()}[i%2])}

@@ -47,8 +47,8 @@ type IssueFilter struct {
 	// Creator is the login, as Client.Login returns it, of the account that opened them;
 	// "" for any.
 	Creator string
-	// CreatedFrom ends the list after the first page with an entry that was opened earlier; zero
-	// means no limit.
+	// CreatedFrom limits how far back the list goes: the first page that has an entry opened
+	// before this time is the last one. Zero means no limit.
 	CreatedFrom time.Time
 }
 
@@ -204,7 +204,7 @@ type history struct {
 	}]
 }
 
-// complete reports whether nothing is missing that the query asks for.
+// complete reports whether the answer has everything that the query asks for.
 func (h *history) complete() bool {
 	if h.CreatedAt.IsZero() || !h.TimelineItems.isComplete() {
 		return false

@@ -12,8 +12,8 @@ type IssueText struct {
 	Number int
 	URL    string // address of the page for people
 	Body   string
-	// Versions are the texts that edits left, the newest first. They are empty where nobody
-	// has edited the text; with the first edit GitHub adds the original, too.
+	// Versions has the text after each edit, the newest first. It is empty if nobody has edited
+	// the text; with the first edit GitHub adds the original, too.
 	Versions []TextVersion
 }
 

@@ -28,8 +28,8 @@ type operation struct {
 type shape byte
 
 // The shapes of answers. A complete answer of another shape, such as null, a message or no
-// content at all, is not a success, whatever its status: of a list it does not mean that the list
-// is empty, of a write not that something was written.
+// content at all, is not a success, whatever its status: it does not mean that a list is empty, or
+// that something was written.
 const (
 	anyShape shape = 0 // nothing is read from the answer
 	anObject shape = '{'
@@ -48,7 +48,7 @@ func (s shape) String() string {
 func reading(r Repo, format string, args ...any) *operation {
 	op := &operation{what: fmt.Sprintf(format, args...), repo: r, answer: anObject}
 	if err := r.check(); err != nil {
-		op.repo = Repo{} // the error names it
+		op.repo = Repo{} // err names it already
 		op.refuse("%v", err)
 	}
 	return op
@@ -192,8 +192,8 @@ func result[G, T any](op *operation, value G, err error, convert func(G) T) (T, 
 // identified is a value that names the thing on GitHub that it describes.
 type identified interface{ identified() bool }
 
-// resultOf is result for a thing that the caller asked for: same reports whether the answer is about
-// that one.
+// resultOf is like result, for a request about one particular thing. The function same reports
+// whether the answer is about that thing.
 func resultOf[G any, T identified](op *operation, value G, err error, convert func(G) T, same func(T) bool) (T, error) {
 	out, err := result(op, value, err, convert)
 	if err == nil && !same(out) {

@@ -25,7 +25,7 @@ func Unpaced() PaceConfig {
 	return PaceConfig{Spacing: -1, ContentPerMinute: -1, ContentPerHour: -1, PointsPerMinute: -1}
 }
 
-// orDefault returns what a field of a PaceConfig means, where the result 0 is no limit.
+// orDefault returns the limit that a field of a PaceConfig means; 0 is no limit.
 func orDefault[T int | time.Duration](v, def T) T {
 	if v == 0 {
 		return def
@@ -121,8 +121,8 @@ type event struct {
 	cost int
 }
 
-// wait returns how long it takes until cost fits. A cost above the limit never does, and does not
-// wait.
+// wait returns how long it takes until an event with this cost fits. If the cost is above the limit,
+// it never fits, and wait returns 0.
 func (w *window) wait(now time.Time, cost int) time.Duration {
 	if w.limit <= 0 {
 		return 0
@@ -162,10 +162,10 @@ type Patience struct {
 	max    time.Duration // 0: for ever
 	waited time.Duration
 	least  time.Duration // the shortest next wait where GitHub says when the limit ends: it doubles, because that time may be wrong
-	next   time.Duration // the next wait where GitHub does not say it: it doubles, too
+	next   time.Duration // the next wait where GitHub does not say when the limit ends: it doubles, too
 }
 
-// The first, longest and shortest wait. GitHub advises the first where it does not say when the
+// The first, longest and shortest wait. GitHub advises to wait a minute if it does not say when the
 // limit ends.
 const (
 	firstLimitWait = time.Minute
@@ -176,8 +176,8 @@ const (
 // defaultMaxWait is PaceConfig.MaxWait where nothing is configured.
 const defaultMaxWait = 10 * time.Minute
 
-// NewPatience returns the patience of a request that does not go through a Client, such as git's:
-// it waits as a Client does whose configuration says nothing. log gets a line about every wait.
+// NewPatience returns the patience of a request that does not go through a Client, such as git's.
+// It waits as long as a Client with the default configuration. log gets a line about every wait.
 func NewPatience(clock Clock, log func(string)) *Patience {
 	return newPatience(clock, log, defaultMaxWait)
 }

@@ -114,8 +114,8 @@ func TestRateLimitTooLong(t *testing.T) {
 	}
 }
 
-// TestForbiddenIsNotALimit asserts that a refusal for want of a permission does not count as a rate
-// limit, even of the request that uses up the hour's limit.
+// TestForbiddenIsNotALimit asserts that the refusal of a request that lacks a permission does not
+// count as a rate limit, even if the request uses up the hour's limit.
 func TestForbiddenIsNotALimit(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())

@@ -15,17 +15,18 @@ const perPage = 100
 // keep us for ever: 1,000 pages are 100,000 entries.
 const maxPages = 1000
 
-// maxIdlePages is how many pages in a row may be empty or begin as the one before. GitHub
-// leaves out of a page what it hides, so that a page in the middle can be empty.
+// maxIdlePages is how many pages in a row may be empty or begin with the same entry as the page
+// before. GitHub leaves hidden entries out of a page, so that a page in the middle can be empty.
 const maxIdlePages = 10
 
-// noMorePages is the Response.NextPage by which a function that requests a page ends the list there.
+// noMorePages is a value of Response.NextPage. A function that requests a page sets it to end the
+// list with that page.
 const noMorePages = -1
 
-// maxReadings is how many times at most a list that changes meanwhile is read.
+// maxReadings is how many times a list that changes meanwhile is read at most.
 const maxReadings = 3
 
-// endless is why a list is not believed that has more than maxPages, or repeats itself.
+// endless is the reason why an operation rejects a list that repeats itself or has more than maxPages.
 const endless = "the list does not end"
 
 // pages walks through all pages of a REST list and yields each entry once. get requests
@@ -60,8 +61,9 @@ func pages[G, T any, K comparable](ctx context.Context, list *operation, key fun
 		}
 		return entries, continuationAfter(resp, number, len(entries)), nil
 	}
-	// readAll reads all pages once and yields the entries that are not seen yet. distinct is how many
-	// pages began with another entry than the page before; ok is false if nothing more may be yielded.
+	// readAll reads all pages once and yields the entries that were not seen before. distinct is how
+	// many pages began with an entry that differs from the first one of the page before; ok is false
+	// if nothing more may be yielded.
 	readAll := func(seen map[K]struct{}, yield func(T, error) bool) (distinct int, ok bool) {
 		var first K // of the last distinct page
 		idle := 0   // how many pages came after that one
@@ -121,8 +123,8 @@ const (
 
 // continuationAfter returns whether a list goes on after a page, by the relations in its Link
 // header. Their addresses are not used: the next page is the next number at the same address. Where
-// the header cannot be read, such as after a proxy rewrote it, the next page is tried. It is tried
-// without a header, too, unless the page is the first and not full.
+// the header cannot be read, such as after a proxy rewrote it, the next page is tried. If there is
+// no header, the next page is tried, too, except after a first page that is not full.
 func continuationAfter(resp *github.Response, page, entries int) continuation {
 	if resp.NextPage == noMorePages {
 		return ended
@@ -170,8 +172,8 @@ type trail struct {
 	seen   map[string]struct{}
 }
 
-// follow moves on from the page that was read last to the next one, or ends the trail. A connection
-// that names no cursor to go on from, or one that was used before, is Malformed.
+// follow moves on from the page that was read last to the next one, or ends the trail. The error is
+// Malformed if the page has no cursor for the next one, or a cursor that was used before.
 func (t *trail) follow(op *operation, page pageInfo) error {
 	if !page.HasNextPage {
 		t.ended = true

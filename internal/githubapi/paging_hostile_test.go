@@ -80,8 +80,8 @@ func gitHubLink(next string) func(page, last int) string {
 	}
 }
 
-// TestListsAreRead asserts that a list is read to its end, whatever the Link header says, in at most
-// so many requests, which all go to GitHub.
+// TestListsAreRead asserts that a list is read to its end, whatever the Link header says, in a
+// bounded number of requests, which all go to GitHub.
 func TestListsAreRead(t *testing.T) {
 	t.Parallel()
 	const github = "https://api.github.com/x?page=%d"
@@ -141,8 +141,8 @@ func TestListsWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestConnectionsWithoutEnd: a connection of GraphQL whose cursor comes again, or that names none
-// for its next page, is not read for ever, and what was read of it is not taken for all of it.
+// TestConnectionsWithoutEnd: a connection of GraphQL that repeats a cursor, or that has none for its
+// next page, is not read for ever, and what was read of it is not taken for all of it.
 func TestConnectionsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	since := time.Time{}

@@ -71,8 +71,8 @@ func TestRecentOddAnswers(t *testing.T) {
 	}
 }
 
-// TestRecentWithoutNumbers asserts that reviews and comments are read even if GitHub knows no number
-// of theirs: the field may be null.
+// TestRecentWithoutNumbers asserts that reviews and comments are read even if GitHub answers null for
+// their ids in REST.
 func TestRecentWithoutNumbers(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())

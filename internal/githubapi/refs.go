@@ -43,8 +43,8 @@ type FilesOnRefs struct {
 	Files      []FileOnRef
 	Pull       *PullNow // nil unless it was asked for
 	// Also is the content of the file that was asked for. It is nil where GitHub does not give it
-	// this way: for a file that is not there, is long, is not text, or is a link. GetFile says
-	// what it is then.
+	// this way: for a file that is not there, is long, is not text, or is a link. GetFile tells
+	// these cases apart.
 	Also *string
 }
 
@@ -53,7 +53,7 @@ type PullNow struct {
 	State    string // "OPEN", "CLOSED" or "MERGED"
 	Title    string
 	Head     string // the commit
-	CloneURL string // the address of the pull request's repository for git
+	CloneURL string // the address for git of the repository that the pull request is in
 	Branch   string // the name of the branch that is to be merged
 	Fork     bool   // that branch is in another repository
 	// Comments are in the order in which they were written.
@@ -217,7 +217,8 @@ func (a commentsAnswer) comments() (list []CommentNow, err error) {
 	return list, nil
 }
 
-// nextOlder returns where the page with the next older comments is, as trail.follow takes it.
+// nextOlder returns the place of the page with the next older comments, as an argument for
+// trail.follow.
 func (a commentsAnswer) nextOlder() pageInfo {
 	return pageInfo{HasNextPage: a.PageInfo.HasPreviousPage, EndCursor: a.PageInfo.StartCursor}
 }
@@ -269,7 +270,7 @@ func (a *refAnswer) addTo(all *FilesOnRefs, q RefQuery) error {
 		all.Files = append(all.Files, FileOnRef{Ref: q.Prefix + n.Name, Commit: n.Target.OID, Headline: n.Target.MessageHeadline, Text: blob.Text, Truncated: blob.IsTruncated})
 	}
 	if also := a.Also.File; q.Also.Path != "" && (also.Mode == fileMode || also.Mode == execMode) {
-		// A text that GitHub has changed into UTF-8 has another length.
+		// A text that GitHub has converted to UTF-8 has another length.
 		if text := also.Object.Text; text != nil && !also.Object.IsTruncated && len(*text) == also.Object.ByteSize {
 			all.Also = text
 		}
@@ -329,8 +330,8 @@ const updateRefsMutation = `mutation UpdateRefs($input: UpdateRefsInput!) { upda
 const NoCommit = "0000000000000000000000000000000000000000"
 
 // MoveRef moves a ref, which need not be a branch, from the commit oldID to the commit newID, and fails
-// if it leads to another commit than oldID; if that is NoCommit, it creates the ref. After any error,
-// FilesOnRefs shows what the ref leads to: the error does not. repository is the repository's node id.
+// if the ref leads to another commit than oldID. If oldID is NoCommit, it creates the ref. An error does
+// not say which commit the ref leads to now; FilesOnRefs does. repository is the repository's node id.
 func (c *Client) MoveRef(ctx context.Context, r Repo, repository, ref, oldID, newID string) error {
 	op := writing(r, "move %s", asMessage(ref)).checkCommit(oldID).checkCommit(newID)
 	op.needs = "contents=write"

@@ -116,8 +116,8 @@ func (c *Client) DeleteReviewComment(ctx context.Context, r Repo, id int64) erro
 	return op.finish(err)
 }
 
-// anchor returns what is sent of a comment's place in addition to its last line: the side and, for
-// more than one line, where the range starts.
+// anchor returns the members of a request that give a comment's place in addition to its last line:
+// the side and, for more than one line, where the range starts.
 func anchor(line int, side string, startLine int, startSide string) (sentSide *string, sentStartLine *int, sentStartSide *string) {
 	side = cmp.Or(side, SideRight)
 	if startLine == 0 || startLine == line {
@@ -127,7 +127,7 @@ func anchor(line int, side string, startLine int, startSide string) (sentSide *s
 	return &side, &startLine, &startSide
 }
 
-// optional returns nil for "", which is not to be sent.
+// optional returns a pointer to s, or nil for "", so that an empty value is not sent.
 func optional(s string) *string {
 	if s == "" {
 		return nil

@@ -86,7 +86,7 @@ func (s *sender) exchange(req *http.Request, op *operation) (*http.Response, err
 			if err := patience.Wait(ctx, bad); err != nil {
 				return nil, err
 			}
-			attempt-- // a refusal for speed is not a failure
+			attempt-- // a rate limit does not count as a failed attempt
 			continue
 		}
 		if !retryable(bad, op) || attempt >= s.attempts || ctx.Err() != nil {
@@ -158,7 +158,7 @@ func retryable(e *Error, op *operation) bool {
 	case Unreachable:
 		return true // a write that fails like this was never sent; otherwise it is Ambiguous
 	case Malformed:
-		return !op.write && e.Status < 300 // the next answer may be complete; a redirect would stay one
+		return !op.write && e.Status < 300 // the next answer may be complete; a redirect would come again
 	}
 	return false
 }

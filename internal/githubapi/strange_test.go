@@ -171,9 +171,9 @@ func TestStrangeAnswersAreNoAnswers(t *testing.T) {
 	}
 }
 
-// isAnswer reports whether an answer is not strange to a method, and err is what the method makes
-// of it: null for something that GraphQL was asked for means that it is not there, a list means a
-// directory or no labels, and a comment without a thread is not in the diff.
+// isAnswer reports whether a body is a valid answer for the named method, and err is what the method
+// should return for it. In GraphQL, null means that the thing asked for does not exist, and a comment
+// without a thread is not in the diff; in REST, a list is a directory or, if empty, no labels.
 func isAnswer(name, body string, err error) bool {
 	switch name {
 	case "GetFile":

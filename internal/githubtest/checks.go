@@ -122,7 +122,7 @@ func (s *Server) updateCheck(c *conversation, k *Check) reply {
 func (s *Server) getCheck(_ *conversation, k *Check) reply { return okay(s.renderCheck(k)) }
 
 // onCheck returns a handler that calls h with the check run whose id is the value of a
-// parameter of the path. It answers that there is none for another id.
+// parameter of the path. If there is no such check run, it answers 404.
 func onCheck(parameter string, h func(*Server, *conversation, *Check) reply) handler {
 	return func(s *Server, c *conversation) reply {
 		id, _ := strconv.ParseInt(c.params[parameter], 10, 64)

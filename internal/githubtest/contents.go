@@ -120,7 +120,7 @@ func (s *Server) storedContent(name, ref string) reply {
 		return okay(list)
 	case "160000":
 		o := s.storedEntry(e)
-		o["submodule_git_url"] = "https://github.com/octo/sub.git" // what .gitmodules says is not read
+		o["submodule_git_url"] = "https://github.com/octo/sub.git" // a fixed address: .gitmodules is not read
 		return okay(o)
 	}
 	text, err := s.o.Git.blob(sha)

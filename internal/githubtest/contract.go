@@ -207,8 +207,9 @@ func (x *exchange) unknownQuery(req *http.Request) []error {
 	return errs
 }
 
-// unknownMembers lists the members of v, which is at this place in the body, that its schema does not
-// name. JSON Schema permits them and GitHub ignores them; in a test they are misspelt.
+// unknownMembers lists the members of v that its schema does not name. at is the place of v in the
+// body. JSON Schema permits such members and GitHub ignores them; in a test they are probably
+// misspelt.
 func unknownMembers(ref *openapi3.SchemaRef, v any, at string) []string {
 	if ref == nil || ref.Value == nil {
 		return nil

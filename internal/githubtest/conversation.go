@@ -22,7 +22,8 @@ func (s *Server) violation(rec *Request, what string, err error) reply {
 	return fail(http.StatusInternalServerError, msg)
 }
 
-// sent is an answer as it leaves the server. When cut, the connection is closed without one.
+// sent is an answer as it leaves the server. If cut is true, the connection is closed without an
+// answer.
 type sent struct {
 	status  int
 	header  http.Header
@@ -293,7 +294,7 @@ func lacks(accepted string) reply {
 }
 
 // isPermitted reports whether a request may do what one of the permissions allows. A request without
-// a token, which has come this far, reads a public repository.
+// a token gets here only if it reads a public repository.
 func (s *Server) isPermitted(c *conversation, accepted string) bool {
 	readsPublic := !c.rec.Write && !s.state.Repo.Private && !strings.Contains(accepted, "security_events")
 	return c.token == nil || readsPublic || c.token.has(accepted)
@@ -313,8 +314,8 @@ func (t *Token) has(accepted string) bool {
 	return false
 }
 
-// countHour counts the request against its account's limit for the hour, and returns the refusal and
-// true beyond it.
+// countHour counts the request against its account's limit for the hour. If that is exceeded, it
+// returns the refusal and true.
 func (s *Server) countHour(c *conversation) (reply, bool) {
 	now := s.o.Clock.Now()
 	if now.Sub(s.hourFrom) >= time.Hour {

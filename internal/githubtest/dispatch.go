@@ -2,7 +2,7 @@ package githubtest
 
 import "net/http"
 
-// createDispatch takes a repository_dispatch event. What was sent is among the requests.
+// createDispatch takes a repository_dispatch event and does nothing with it: Requests returns it.
 func (s *Server) createDispatch(c *conversation) reply {
 	var in struct {
 		Payload map[string]any `json:"client_payload"`

@@ -21,8 +21,7 @@ func (s *Server) reviewByNode(c *conversation, id any) (*Issue, *Review) {
 	return nil, nil
 }
 
-// reviewNode returns a review that is read by its id. Unlike in listings, what was written is there at
-// once.
+// reviewNode returns a review that is read by its id. Unlike listings, it has new comments at once.
 func (s *Server) reviewNode(r *Review) *node {
 	var comments []*DiffComment
 	for _, i := range s.state.Issues {

@@ -157,7 +157,7 @@ func onIssue(h issueHandler) handler {
 	}
 }
 
-// changing refuses unless the token may write to the issue or pull request.
+// changing returns a handler that calls h if the token may write to the issue or pull request.
 func changing(h issueHandler) issueHandler {
 	return func(s *Server, c *conversation, i *Issue) reply {
 		if r, ok := s.need(c, permissionFor(i)); !ok {
@@ -167,7 +167,8 @@ func changing(h issueHandler) issueHandler {
 	}
 }
 
-// unlocked refuses to create something where the conversation is locked.
+// unlocked returns a handler that calls h unless the conversation is locked. what is the thing that h
+// creates, for the message.
 func unlocked(what string, h issueHandler) issueHandler {
 	return func(s *Server, c *conversation, i *Issue) reply {
 		if i.Locked {

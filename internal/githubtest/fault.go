@@ -83,8 +83,8 @@ func PrimaryLimit(status int, reset time.Time) Fault {
 	return Fault{Status: status, Header: h, Body: `{"message":"API rate limit exceeded for installation ID 1.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}`}
 }
 
-// BareLimit answers 403 or 429 as a proxy does that limits by itself: without
-// GitHub's words. retryAfter is in seconds; a negative one leaves the header out,
+// BareLimit answers 403 or 429 without GitHub's words, as a proxy does that has a rate
+// limit of its own. retryAfter is in seconds; a negative one leaves the header out,
 // and then only 429 can be recognised as a limit.
 func BareLimit(status, retryAfter int) Fault {
 	f := SecondaryLimit(status, retryAfter)
@@ -128,8 +128,8 @@ type FaultRule struct {
 	Fault     Fault  `json:"fault"`
 }
 
-// Faults returns a hook that applies the first rule that a request meets. Every rule counts the
-// requests of its operation, those included to which an earlier rule applies.
+// Faults returns a hook that applies the first rule that a request meets. Every rule counts all
+// requests of its operation, even those to which an earlier rule applies.
 func Faults(rules []FaultRule) func(Request) Fault {
 	var mu sync.Mutex
 	seen := make([]int, len(rules))

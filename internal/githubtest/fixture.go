@@ -92,7 +92,7 @@ type Issue struct {
 	UpdatedAt   time.Time  `json:"updated_at,omitzero"`
 	Comments    []*Comment `json:"comments,omitempty"`
 	Edits       []Edit     `json:"edits,omitempty"`
-	FirstBody   string     `json:"first_body,omitempty"` // before the first edit; set by the server where it made that
+	FirstBody   string     `json:"first_body,omitempty"` // before the first edit; set by the server if that edit is a request
 	Pull        *Pull      `json:"pull,omitempty"`
 }
 
@@ -261,8 +261,8 @@ func (f Fixture) clone() Fixture {
 	return c
 }
 
-// complete fills in what a fixture may leave out. New ids and numbers are above all that the fixture
-// has.
+// complete fills in what a fixture may leave out. New ids and numbers are greater than those that the
+// fixture has.
 func (s *Server) complete() {
 	f := &s.state
 	setDefault(&f.Repo.ID, 1)
@@ -356,8 +356,8 @@ func (s *Server) skipUsed() {
 	}
 }
 
-// completePull fills in what a fixture may leave out of a pull request. Reviews and comments without an
-// author or a time become the stranger's, made at the time old.
+// completePull fills in what a fixture may leave out of a pull request. For reviews and comments,
+// stranger is the author and old the time where there is none.
 func (s *Server) completePull(i *Issue, stranger Account, old time.Time) {
 	p := i.Pull
 	setDefault(&p.Base.Ref, s.state.Repo.DefaultBranch)
@@ -395,7 +395,7 @@ func setDefault[T comparable](p *T, v T) {
 	}
 }
 
-// fillID gives what has no id, or no number, the next one.
+// fillID sets an id or a number that is missing to the next one.
 func fillID[T cmp.Ordered](p *T, next func() T) {
 	var zero T
 	if *p == zero {

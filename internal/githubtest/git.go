@@ -80,7 +80,7 @@ func Prepared(build func(g *Git)) func(t TB) *Git {
 func copies(build func(t TB) *Git) func(t TB) *Git {
 	var mu sync.Mutex
 	var files fstest.MapFS // what build made, which on disk lasts only as long as the first test
-	// What is cached about it, and what the copies find out about its commits.
+	// The cache that the copies share: what the first one knows, and what each finds out.
 	known := &Git{objects: map[string]bool{}, answers: map[string]string{}}
 	return func(t TB) *Git {
 		t.Helper()
@@ -158,7 +158,7 @@ func newGit(t TB) *Git {
 	return g
 }
 
-// gitAt returns a Git for a directory, whose failures panic.
+// gitAt returns a Git for a directory. Its methods panic if git fails.
 func gitAt(dir string) (*Git, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
@@ -451,14 +451,14 @@ func (g *Git) setRef(name, sha string) error {
 	return err
 }
 
-// run is output without the end of the last line.
+// run is like the method output, but leaves out the newline at the end.
 func (g *Git) run(input string, args ...string) (string, error) {
 	out, err := g.output(input, args...)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// cachedOutput is output for a command that names its commits by their ids, so that its answer
-// never changes.
+// cachedOutput is like the method output, but runs each command only once. The command names its
+// commits by their ids, so that its answer never changes.
 func (g *Git) cachedOutput(args ...string) (string, error) {
 	key := strings.Join(args, "\x00")
 	g.mu.Lock()
@@ -626,7 +626,7 @@ func (g *Git) commit(c newCommit) (string, error) {
 	}
 	mode := func(f GitFile) string { return cmp.Or(f.Mode, "100644") }
 	files := slices.SortedFunc(slices.Values(c.files), func(a, b GitFile) int {
-		// Deletions come first, as "0" does: a file may be written where a directory was.
+		// Deletions, with the mode "0", come first: a file may be written where a directory was.
 		return cmp.Or(cmp.Compare(mode(a), mode(b)), cmp.Compare(a.Path, b.Path))
 	})
 	for _, f := range files {

@@ -179,7 +179,7 @@ func (s *Server) compare(c *conversation) reply {
 	for _, f := range files[:min(300, len(files))] {
 		changed = append(changed, s.renderFile(to, f))
 	}
-	baseCommit, mergeBase := ends[0], ends[len(ends)-1] // git lists a commit once that is both
+	baseCommit, mergeBase := ends[0], ends[len(ends)-1] // if they are the same commit, git lists it once
 	html := s.siteURL() + "/compare/" + from + "..." + to
 	return okay(object{"url": s.repoURL() + "/compare/" + from + "..." + to, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch",
 		"base_commit": s.renderCommit(baseCommit), "merge_base_commit": s.renderCommit(mergeBase), "status": status, "ahead_by": len(ahead), "behind_by": len(behind),

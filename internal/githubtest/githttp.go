@@ -21,7 +21,7 @@ type gitCall struct {
 }
 
 // receiveGit reports whether a request is a git client's, and completes c for it. Its operation is
-// git-http/upload-pack for a fetch and git-http/receive-pack for a push. Before either the client
+// git-http/upload-pack for a fetch and git-http/receive-pack for a push. Before either, the client
 // asks for the refs, with the operation git-http/refs-of-upload-pack or git-http/refs-of-receive-pack.
 func (s *Server) receiveGit(c *conversation, req *http.Request) bool {
 	if s.o.Git == nil {

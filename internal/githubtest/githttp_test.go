@@ -230,7 +230,7 @@ func TestGitFaults(t *testing.T) {
 			if w := s.Writes()[0]; w.Effect != tt.effect {
 				t.Errorf("recorded effect %v", w.Effect)
 			}
-			// The question for the refs can fail too.
+			// The request for the refs can fail, too.
 			s.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "git-http/refs-of-upload-pack", Fault: tt.fault}}))
 			if _, err := c.git("fetch", "origin"); (err != nil) != (name != "slow") {
 				t.Errorf("fetch: %v", err)

@@ -101,7 +101,8 @@ func (s *Server) updateIssue(c *conversation, i *Issue) reply {
 	return okay(s.renderIssue(i))
 }
 
-// edit sets a field to a value, and records who edited it, if that changes it. A value of nil does not.
+// edit sets a field to a value and records who edited it. It does nothing if the value is nil or the
+// field has it already.
 func (s *Server) edit(i *Issue, editor Account, name string, value, field *string) {
 	if value == nil || *value == *field {
 		return

@@ -50,8 +50,8 @@ func Contents(r Request) int {
 	return 0
 }
 
-// Peak returns the highest sum of weights of the requests, which are in the order of their times,
-// within any span of this length, its end not included.
+// Peak returns the highest sum of the weights of requests within any span of this length, its end not
+// included. The requests must be in the order of their times.
 func Peak(reqs []Request, span time.Duration, weight func(Request) int) int {
 	peak, sum, from := 0, 0, 0
 	for _, r := range reqs {

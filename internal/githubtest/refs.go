@@ -71,7 +71,7 @@ func (s *Server) createRef(c *conversation) reply {
 		return fail(http.StatusUnprocessableEntity, "Object does not exist")
 	}
 	if _, err := s.o.Git.run("", "update-ref", in.Ref, in.SHA); err != nil {
-		return fail(http.StatusUnprocessableEntity, "Reference update failed") // a/b where there is a, for example
+		return fail(http.StatusUnprocessableEntity, "Reference update failed") // for example for a/b if there is a branch a
 	}
 	r := created(s.renderRef(ref{in.Ref, in.SHA, "commit"}))
 	r.header = http.Header{"Location": {s.repoURL() + "/git/" + in.Ref}}
