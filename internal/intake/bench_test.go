@@ -216,7 +216,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkJudge is the work on one record, without cleaning it.
+// BenchmarkJudge measures the work on one record, without cleaning it.
 func BenchmarkJudge(b *testing.B) {
 	d, err := newDoor(Config{})
 	if err != nil {

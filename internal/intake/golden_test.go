@@ -98,7 +98,8 @@ func unionSchema(t testing.TB) *schema.Schema {
 	return s
 }
 
-// TestEachKindHasExamples asserts that a new kind comes with both kinds of examples.
+// TestEachKindHasExamples asserts that each kind of item has an example that is accepted and one that
+// is not.
 func TestEachKindHasExamples(t *testing.T) {
 	for _, s := range safeoutput.Kinds() {
 		for _, dir := range []string{"ok", "err"} {

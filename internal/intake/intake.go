@@ -47,8 +47,8 @@ type Config struct {
 	// KeepSource is how many bytes of its record's text each outcome keeps, until the outcomes
 	// keep maxSources together; 0 keeps none.
 	KeepSource int
-	// Mask masks secrets in what outcomes quote of the records: reasons, names of fields, labels. The
-	// items stay as they are. If it is nil, so do all texts.
+	// Mask masks secrets in what outcomes quote of the records: reasons, names of fields, labels. It
+	// does not change the items. If it is nil, nothing is masked.
 	Mask func(string) string
 	// Workers is how many records are judged at the same time; 0 means one for each
 	// processor.
@@ -147,8 +147,8 @@ type Rejected struct {
 // Crashed reports whether the record is rejected because Airlock itself failed on it.
 func (r *Rejected) Crashed() bool { return r.crashed }
 
-// TooFew returns the rejection, with line 0, for a kind of which at least required items must be
-// accepted, and only count are.
+// TooFew returns the rejection, with line 0, for a kind with too few accepted items: required is the
+// least number, and count how many there are.
 func TooFew(kind safeoutput.Kind, required, count int) Rejected {
 	there := "there is none"
 	if count > 0 {

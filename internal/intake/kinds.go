@@ -109,9 +109,9 @@ func (d *door) formOf(kind safeoutput.Kind, members []schema.Member) *form {
 	return d.forms[formFinding]
 }
 
-// listKinds lists the kinds that are accepted, in the order of the table, as a clause. It
-// calls them enabled unless enabled is nil: then all are accepted here, and which of them
-// the owner has enabled is not known.
+// listKinds lists the kinds that are accepted, in the order of the table, as a clause. If
+// the map is nil, all kinds are accepted here, and the clause does not say "enabled",
+// because it is not known which kinds the owner has enabled.
 func listKinds(enabled map[safeoutput.Kind]bool) string {
 	which := "the kinds enabled are: "
 	if enabled == nil {
@@ -134,7 +134,7 @@ func listKinds(enabled map[safeoutput.Kind]bool) string {
 const maxSuggestions = 1000
 
 // unknownKind returns the message about a kind that does not exist. suggested is how many
-// records before it had one.
+// earlier records had such a kind.
 func (d *door) unknownKind(name string, suggested int) string {
 	msg := "'type' (" + quote(name) + ") is not a kind of safe output"
 	if suggested >= maxSuggestions {

@@ -33,10 +33,10 @@ func (j *recordJudge) changesMeaning(m schema.Member) bool {
 	return true
 }
 
-// lostMeaning returns why a field that the kind does not have must not be left out, as what
-// follows its name in a sentence. It is "" if the field may be left out: if it is empty, in
-// Spec.Transport or in an item that only reports, or if nothing in its name and its value
-// says where or what the item writes.
+// lostMeaning returns why a field that the kind does not have must not be left out, as the
+// end of a sentence that begins with the field's name. It returns "" if the field may be left
+// out: if it is empty, is in Spec.Transport or belongs to an item that only reports, or if
+// neither its name nor its value says where or what the item writes.
 func (j *recordJudge) lostMeaning(m schema.Member) string {
 	spec := j.form.spec
 	if spec.AlwaysAllowed || isEmpty(m.Value) || slices.Contains(spec.Transport, m.Name) {
@@ -122,8 +122,8 @@ func wordSet(words string) map[string]bool {
 var envelopes = wordSet(`arg args argument arguments param params parameter parameters option options input inputs
 	data payload request properties attributes config configuration settings value values`)
 
-// targetInside returns the name of a field in the value of an envelope that names the
-// item's target or repository, or "".
+// targetInside looks into the value of a member that is an envelope, and returns the name of
+// a field there that names the item's target or repository. It returns "" if there is none.
 func (j *recordJudge) targetInside(m schema.Member) string {
 	if m.Value[0] != '{' && m.Value[0] != '[' || !envelopes[strings.ToLower(safeoutput.SnakeCase(m.Name))] {
 		return ""
@@ -165,7 +165,7 @@ func (j *recordJudge) targetIn(name string, value []byte) string {
 type meaning int
 
 const (
-	meansNothing meaning = iota // context, or what nothing is done with
+	meansNothing meaning = iota // the value is context, or has no effect
 	meansTarget                 // where something is done
 	meansAction                 // what is done
 )
@@ -192,7 +192,7 @@ var wordMeanings = func() map[string]meaning {
 	return m
 }()
 
-// wholeNames are names that mean a target only alone.
+// wholeNames are words that mean a target only if the name has no other word.
 var wholeNames = wordSet(`on to url uri href link html_url permalink no nr node_id subject_id where for # no.
 	full_name slug remote fork`)
 
@@ -200,8 +200,8 @@ var wholeNames = wordSet(`on to url uri href link html_url permalink no nr node_
 var repositoryNames = wordSet(`full_name repo_full_name slug repo_slug remote fork upstream
 	nwo owner org organization repo_id repository_id`)
 
-// wholeActions are names that mean an action only alone: they make the item depend on
-// something, or say when it is due.
+// wholeActions are words that mean an action only if the name has no other word: they make
+// the item depend on something, or say when it is due.
 var wholeActions = wordSet("if unless when until")
 
 // annotations are names that documents in JSON give to comments.
@@ -455,8 +455,8 @@ func wordMeaning(word string) meaning {
 }
 
 // joinsTarget reports whether a word, such as "issuenumber", consists of words that mean a
-// target and of neighbours. At least one has to mean a target; has reports whether one
-// before word did.
+// target and of neighbours. At least one has to mean a target, unless has is true: then one
+// of the words before this one does.
 func joinsTarget(word string, has bool) bool {
 	if word == "" {
 		return has

@@ -168,9 +168,9 @@ func (o Outcome) Errors() []string {
 
 func quote(s string) string { return schema.Quote(s) }
 
-// similarName returns a hint which of the names was probably meant as that of the missing field: the
+// similarName returns a hint at the name in names that was probably meant as the missing one: the
 // first that differs from it only in letter case and separators, otherwise one that looks like a
-// misspelling of it. It is "" if there is none. At most a hundred names are compared.
+// misspelling of it. It returns "" if there is none. At most a hundred names are compared.
 func similarName(missing string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
 	var short []string

@@ -14,7 +14,7 @@ import (
 type OwnItem struct {
 	Item safeoutput.Item
 	// Stable is the name by which later workflow runs find the item again, such as
-	// "finding/<fingerprint>"; "" if none needs to.
+	// "finding/<fingerprint>"; "" if no run needs to find it.
 	Stable string
 }
 

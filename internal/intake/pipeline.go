@@ -166,7 +166,7 @@ func (p *pipeline) judge() {
 		for _, l := range b.in.Lines {
 			v, err := p.judgeLine(parse, b, l)
 			if err != nil {
-				parse = newParser() // it is in an unknown state
+				parse = newParser() // the old one is in an unknown state
 				v = crashed(l.No, err)
 			}
 			b.verdicts = append(b.verdicts, v)

@@ -216,7 +216,7 @@ func (j *recordJudge) normaliseValue(m schema.Member) []byte {
 		j.labels = j.trimLabels(m.Value)
 		return j.labels
 	case "sarif":
-		if m.Value[0] == '{' { // validate parses a string, after the schema has accepted it
+		if m.Value[0] == '{' { // a string is parsed by the method validate, after the schema has accepted it
 			return j.parseSARIF(m.Value)
 		}
 	}

@@ -108,7 +108,7 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"comment as a link over lines":      "[//]: # (\nNOT\n)\nASK\n[c]: <> \"\nNOT\n\nASK",
 		"code on a line":                    "```json ASK```\n``` ASK ```\n- `ASK`",
 		"in an object":                      "{\"type\":\"noop\",\nNOT\n}\nASK",
-		// What one bad line does not cost.
+		// Requests that are found in spite of a bad line.
 		"after a cut-off line":            `{"type":"noop","message":"cut` + "\nASK\nASK\n" + `{"type":"noop","message":"cut` + "\nASK",
 		"after a cut-off text with marks": `{"type":"noop","message":"cut` + "\n<think>\n<del>\n<example>\n@@ -1 +1 @@\n<<<<<<< a\n" + "ASK\n- ASK",
 		"after a missing brace":           `{"type":"noop","message":"cut"` + "\nASK\nASK",

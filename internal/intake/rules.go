@@ -54,8 +54,8 @@ func (j *recordJudge) rules() {
 	}
 }
 
-// mayBeEmpty reports whether an empty text means the same as a missing one. It does not
-// where the item has a pointer to the text, which is nil if the text is missing.
+// mayBeEmpty reports whether an empty text means the same as a missing one. The two differ
+// where the item has a pointer to the text, because the pointer is nil if the text is missing.
 func (j *recordJudge) mayBeEmpty(field string) bool {
 	_, isPointer := safeoutput.Field(j.accepted.item, field).(**string)
 	return j.optional(field) && !isPointer

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSources asserts that each outcome keeps the beginning of its record, as far as the
-// configuration says, and nothing of it otherwise.
+// TestSources asserts that each outcome keeps as many bytes of its record as the
+// configuration says, which may be none.
 func TestSources(t *testing.T) {
 	lines := `{"type": "noop", "message": "a"}` + "\n" + `{"type": "noop", "message": "b"}` + "\n" + `{'type': 'noop'}` + "\n" + `[{"type": "create-issue"}, {"type": "noop", "message": "c"}]` + "\n"
 	for _, c := range []struct {

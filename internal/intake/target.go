@@ -74,8 +74,8 @@ func (j *recordJudge) checkRepository() {
 	}
 }
 
-// addOwner adds the owner that a field of its own names to the repository. It refuses what
-// does not name one repository, and returns false.
+// addOwner adds j.owner to a repository that the record names without its owner. It returns
+// false, and adds a violation, if the two do not name one repository.
 func (j *recordJudge) addOwner(repo *string) bool {
 	switch owner, _, hasOwner := strings.Cut(*repo, "/"); {
 	case hasOwner && !strings.EqualFold(owner, j.owner):

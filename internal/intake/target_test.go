@@ -243,8 +243,8 @@ func TestNumberNextToATarget(t *testing.T) {
 	}
 }
 
-// TestNamesThatLookLikeFields asserts that the name of a target is recognised, and an error, in
-// letters that look the same; and that names in other languages are not taken for one.
+// TestNamesThatLookLikeFields asserts that the name of a target is rejected even if it is written with
+// other letters that look the same, and that names in other languages are accepted.
 func TestNamesThatLookLikeFields(t *testing.T) {
 	for _, spec := range safeoutput.Kinds() {
 		if spec.AlwaysAllowed {
@@ -264,8 +264,8 @@ func TestNamesThatLookLikeFields(t *testing.T) {
 	}
 }
 
-// TestTargetInsideOfAField asserts that a target is found, and an error, in a member such as
-// "arguments", in which agents that are used to tools write the fields of an item.
+// TestTargetInsideOfAField asserts that a target inside of a member such as "arguments" is found and
+// rejected. Agents that are used to tools write the fields of an item there.
 func TestTargetInsideOfAField(t *testing.T) {
 	for _, spec := range safeoutput.Kinds() {
 		if spec.AlwaysAllowed {
@@ -304,8 +304,8 @@ func TestFieldsThatChangeNothing(t *testing.T) {
 	}
 }
 
-// TestWhatOtherProgramsAdd asserts that members are accepted in which a program that passes an
-// agent's lines on describes how it has stored the changes.
+// TestWhatOtherProgramsAdd asserts that the members are accepted that other programs add when they
+// pass an agent's lines on, to describe how they have stored the changes.
 func TestWhatOtherProgramsAdd(t *testing.T) {
 	for kind, fields := range map[string]string{
 		"create_pull_request":         `"title":"t","body":"b","branch":"fix-1","base_commit":"0123","patch_path":"/tmp/aw.patch","bundle_path":"/tmp/aw.bundle","patch_lines":7`,

@@ -140,9 +140,9 @@ func TestEveryStringIsATextOrExempt(t *testing.T) {
 	}
 }
 
-// TestEveryTextIsCleaned asserts that no invisible or control character passes through any text
-// field, and no live mention or closing word save through labels and what code scanning shows, where
-// they do nothing.
+// TestEveryTextIsCleaned asserts that no text field lets an invisible or control character pass. A
+// live mention or a closing word may pass only in labels and in what code scanning shows, where it
+// has no effect.
 func TestEveryTextIsCleaned(t *testing.T) {
 	const hostile = "x\u202e\x1b[31m @octocat fixes #1"
 	defs := definitions(t)
