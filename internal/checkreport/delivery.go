@@ -14,17 +14,17 @@ import (
 // Delivery shows a document on GitHub as Airlock's own items, so that each blocking finding has
 // one place: an alert that code scanning itself shows in the pull request, otherwise a review
 // comment, otherwise an annotation of the check run, otherwise the job summary. Whether GitHub
-// takes one is known only after it was tried, so the items come in steps, each made from what
-// became of those before: the security report, the review comments, the hiding of those that no
-// longer apply, the check run, and at last the comment, which links to it all.
+// takes an item is known only after it was tried, so the items come in steps, and each step uses
+// the outcomes of the steps before: the security report, the review comments, the hiding of those
+// that no longer apply, the check run, and at last the comment, which links to it all.
 //
 // The policy decides which items may leave. One goroutine may use a Delivery at a time.
 type Delivery struct {
 	doc       *Document
 	in        ItemsInput
-	step      int            // how many steps have begun, and one more after the last
+	step      int            // how many steps have begun; one more than there are at the end
 	shown     []shownFinding // the blocking findings, each once
-	places    []place        // of each of shown
+	places    []place        // where each finding of shown is
 	commented [][]int        // by review comment that was asked for: its findings, as indices of shown
 	run       Outcome        // the check run's
 }
@@ -265,7 +265,8 @@ func (v *Delivery) checkRunItems(InDiff) ([]intake.OwnItem, error) {
 	return []intake.OwnItem{{Item: v.checkRun(), Stable: checksName}}, nil
 }
 
-// afterCheckRun takes the check run's address. Without one, its annotations are nowhere.
+// afterCheckRun takes the check run's address. If there is no check run, its annotations are shown
+// nowhere.
 func (v *Delivery) afterCheckRun(outcomes []Outcome) {
 	v.run = Outcome{}
 	for _, o := range outcomes {
@@ -292,9 +293,9 @@ func (v *Delivery) commentItems(InDiff) ([]intake.OwnItem, error) {
 	return []intake.OwnItem{{Item: &safeoutput.StickyComment{Name: checksName, Body: v.comment(), OnlyUpdate: !v.doc.Failed()}, Stable: checksName}}, nil
 }
 
-// Left returns as annotations the findings that no surface of GitHub shows, for the job's own
-// log: those on lines that neither a comment nor a check run carries, and in a dry run all. A
-// check that failed without a finding has its first problem instead, unless a check run has it.
+// Left returns the findings that no surface of GitHub shows, as annotations for the job's own
+// log. In a dry run these are all findings. For a check that failed without a finding, it returns
+// the first problem, unless a check run shows that.
 func (v *Delivery) Left() []Annotation {
 	return v.doc.annotations(v.in.SafeText, func(i int) bool { return v.places[i].on == inSummary || v.places[i].planned }, !v.run.Shown)
 }

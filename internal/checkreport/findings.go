@@ -93,11 +93,11 @@ type Finding struct {
 	// Suggestion replaces the complete lines from StartLine to EndLine.
 	Suggestion  string `json:"suggestion,omitempty"`
 	Fingerprint string `json:"fingerprint"`
-	// Code is a digest of the code at its lines, 32 hexadecimal digits: while that is the
-	// same, so is its comment. It is "" if the code is not known.
+	// Code is a digest of the code at its lines, 32 hexadecimal digits. The finding keeps its
+	// comment as long as the digest is the same. It is "" if the code is not known.
 	Code string `json:"code,omitempty"`
-	// Blocking reports that it made its check fail. It did not if, for example, the pull request
-	// did not change its lines or the check passed.
+	// Blocking reports that the finding made its check fail. It is false if, for example, the pull
+	// request did not change the lines or the check passed.
 	Blocking bool `json:"gating"`
 }
 
@@ -226,9 +226,9 @@ func (f *Finding) dropPlace() {
 func (d *Document) Write(w io.Writer) error { return schema.WriteDocument(w, d) }
 
 // Mask passes every text that tools and people wrote, except the paths of files, through f,
-// which masks secrets. A suggestion that contains one is dropped, because it would put
-// something else into the code, and so is a link. Mask comes before any text is cut or
-// changed, because a part of a secret might not be recognised.
+// which masks secrets. A suggestion or a link that contains a secret is dropped, because the
+// masked one would be wrong. Mask must be called before any text is cut or changed, because a
+// part of a secret might not be recognised.
 func (d *Document) Mask(f func(string) string) {
 	if f == nil {
 		return
@@ -266,13 +266,13 @@ func (d *Document) Mask(f func(string) string) {
 			found.Suggestion = ""
 		}
 	}
-	for i := range d.Rules { // by the same names as in their findings
+	for i := range d.Rules { // their names stay the same as in the findings
 		r := &d.Rules[i]
 		each(&r.Tool, &r.ID, &r.Name, &r.Short, &r.Help)
 		if f(r.HelpURI) != r.HelpURI {
 			r.HelpURI = ""
 		}
-		r.Tags = slices.Clone(r.Tags) // which belong to the tool's report
+		r.Tags = slices.Clone(r.Tags) // the list belongs to the tool's report
 		all(r.Tags)
 	}
 	for i := range d.Suppressed {

@@ -173,7 +173,7 @@ func (d *Document) sarif(version, category string) (json.RawMessage, error) {
 const ownTool = "airlock"
 
 // sarifRules returns d.rules for code scanning, which lists alerts under the short description of their
-// rule. That of Airlock's own rules says what to do, so their names take its place.
+// rule. The short description of one of Airlock's own rules says what to do, so its name replaces it.
 func (d *Document) sarifRules() finding.Rules {
 	rules := d.rules()
 	return func(tool, id string) (finding.Rule, bool) {

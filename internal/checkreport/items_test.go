@@ -196,8 +196,8 @@ func TestWhereAllIsWellNothingIsOpened(t *testing.T) {
 	}
 }
 
-// TestFindingsOfAnotherCommit asserts that lines of another commit are not pointed
-// at, and that nothing of what is there is hidden.
+// TestFindingsOfAnotherCommit asserts that no item points at lines of another commit,
+// and that no existing comment is hidden.
 func TestFindingsOfAnotherCommit(t *testing.T) {
 	t.Parallel()
 	in := allItems(t)
@@ -212,8 +212,8 @@ func TestFindingsOfAnotherCommit(t *testing.T) {
 	}
 }
 
-// TestFindingsOfNoCommit asserts that a document does not become one about any commit
-// by leaving out which.
+// TestFindingsOfNoCommit asserts that a document that names no commit is not used for
+// items that point at lines.
 func TestFindingsOfNoCommit(t *testing.T) {
 	t.Parallel()
 	d := checkreport.New(failing())
@@ -279,8 +279,8 @@ func TestEveryWeaknessOfALineIsShown(t *testing.T) {
 	}
 }
 
-// TestNoiseIsCapped asserts that of many findings the most severe are shown, and of
-// several on one line one.
+// TestNoiseIsCapped asserts that only the most severe of many findings are shown, and
+// that there is one comment for each line.
 func TestNoiseIsCapped(t *testing.T) {
 	t.Parallel()
 	in := failing()
@@ -305,8 +305,8 @@ func TestNoiseIsCapped(t *testing.T) {
 	}
 }
 
-// TestToolsCrowdNoReviewOut asserts that what a pull request makes its linter report does
-// not take the places of the reviews' findings of the same severity.
+// TestToolsCrowdNoReviewOut asserts that the reviews' findings are shown even if a pull
+// request makes its linter report very many findings of the same severity.
 func TestToolsCrowdNoReviewOut(t *testing.T) {
 	t.Parallel()
 	in := failing()
@@ -329,8 +329,8 @@ func TestToolsCrowdNoReviewOut(t *testing.T) {
 	}
 }
 
-// TestLintersErrorsAreMedium asserts that what a linter calls an error does not stand next
-// to a leaked key, and that what does not compile keeps its severity.
+// TestLintersErrorsAreMedium asserts that an error of a linter or a formatter has the severity
+// medium, and that code that does not compile keeps its severity.
 func TestLintersErrorsAreMedium(t *testing.T) {
 	t.Parallel()
 	in := failing()
@@ -435,7 +435,7 @@ func TestASuggestionKeepsItsEmptyLines(t *testing.T) {
 	}
 }
 
-// TestAFailedTestWithoutAName asserts that it is shown by what is known of it.
+// TestAFailedTestWithoutAName asserts that such a test is shown with its message, if it has one.
 func TestAFailedTestWithoutAName(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]toolreport.Failure{
@@ -451,8 +451,8 @@ func TestAFailedTestWithoutAName(t *testing.T) {
 	}
 }
 
-// TestFailedTestsAreDistinguishedByName asserts that what a test prints, such as an address,
-// makes no other finding of it.
+// TestFailedTestsAreDistinguishedByName asserts that the finding of a failed test stays the same when
+// the test prints something else, such as another address.
 func TestFailedTestsAreDistinguishedByName(t *testing.T) {
 	t.Parallel()
 	names := func(address string) (out []string) {

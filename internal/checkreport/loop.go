@@ -11,7 +11,7 @@ import (
 
 // LoopResults returns how the six checks ended, in the form of the fix loop. A check whose
 // tool is missing, or whose review did not take place, has not worked: nobody can fix that in
-// the code. One that only informs passes.
+// the code. A check that only informs passes.
 func (d *Document) LoopResults() []fixloop.Result {
 	var results []fixloop.Result
 	for _, r := range d.rows() {

@@ -127,9 +127,9 @@ func failuresOf(c Check, blocking []finding.Finding) []finding.Finding {
 	return findings
 }
 
-// testPrints returns a fingerprint of each failed test. It depends on the test's name, in which a
-// number matters as in the rule of a finding, and not on its message, which may contain addresses
-// and times.
+// testPrints returns a fingerprint of each failed test. It depends on the test's name, and two names
+// that differ only in a number have different fingerprints. It does not depend on the message, which
+// may contain addresses and times.
 func testPrints(failures []Failure) []string {
 	findings := make([]finding.Finding, len(failures))
 	for i, f := range failures {
@@ -177,7 +177,7 @@ func (d *Document) add(findings []finding.Finding, blocking bool, in Input) {
 			Suggestion: f.Suggestion, Fingerprint: f.Fingerprint, Blocking: blocking,
 		}
 		if out.Severity.Rank() == 0 {
-			out.Severity = finding.Low // it was none, or one that is not known
+			out.Severity = finding.Low // the severity is missing or unknown
 		}
 		last := out.lastLine()
 		if in.Code != nil && out.StartLine > 0 && out.Check != phase.Tests { // a test is known by its name

@@ -279,7 +279,7 @@ func (p *page) unknownShort() {
 	files := firstTexts(unknown, maxFirst, func(s Skipped) string {
 		return markdown.CodeSpan(p.safe.cutLine(s.Path, maxCell)) + " (" + p.text(s.Language) + ")"
 	})
-	p.printf("\nThe result does not stand for %s, whose language no check knows: %s. Only secrets were looked for there.\n", text.Count(len(unknown), "changed file"), strings.Join(files, ", "))
+	p.printf("\nThe result does not cover %s, whose language no check knows: %s. Only secrets were looked for there.\n", text.Count(len(unknown), "changed file"), strings.Join(files, ", "))
 }
 
 // skippedTitle is the title of the list of skipped files.

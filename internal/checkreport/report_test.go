@@ -98,8 +98,8 @@ func passing() checkreport.Input {
 	return in
 }
 
-// TestHeadlineNamesUnknownLanguages asserts that checks which passed do not stand for files that
-// none of them knows, however many languages there are.
+// TestHeadlineNamesUnknownLanguages asserts that the headline of checks which passed counts the files
+// whose language none of them knows, and names at most four of these languages.
 func TestHeadlineNamesUnknownLanguages(t *testing.T) {
 	for _, c := range []struct {
 		languages []string
@@ -351,7 +351,7 @@ func TestWhatACommandRewroteIsNoted(t *testing.T) {
 // says so, because the tests that failed before that do not explain it.
 func TestATimeLimitIsNamedNextToFailingTests(t *testing.T) {
 	t.Parallel()
-	const ended = "'go test ./...' ended with exit code 1" // stands for the problem that says so
+	const ended = "'go test ./...' ended with exit code 1" // is listed as a problem only if the command timed out
 	for _, timedOut := range []bool{false, true} {
 		in := failing()
 		in.Result.Roots[0].Checks[3].TimedOut = timedOut
@@ -395,7 +395,7 @@ func TestPathsAreMaskedBeforeTheCut(t *testing.T) {
 			given := linked(t)
 			given.SafeText = safe
 			comment := deliver(t, d.Deliver(given), noAlerts, nil)[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment).Body
-			comment = strings.ReplaceAll(comment, "#"+path, "#") // in the addresses of deliver
+			comment = strings.ReplaceAll(comment, "#"+path, "#") // the path is in the addresses that the function deliver gives
 			for where, s := range map[string]string{"summary": d.Summary(safe, 1<<20), "terminal": terminal.String(), "page": string(page), "comment": comment} {
 				if strings.Contains(s, "xh") || !strings.Contains(s, "xxx") {
 					t.Errorf("%s, %d before the cut at %d: %.80q", where, before, limit, s[max(strings.Index(s, "xh")-limit-40, 0):])

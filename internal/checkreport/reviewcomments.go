@@ -43,7 +43,7 @@ type shownFinding struct {
 	index int           // among all findings
 	name  string        // by which its comment is found again
 	also  []phase.Check // other checks that report the same for the same line
-	lines []int         // of a comment: those that it is about; nil if each place is judged by itself
+	lines []int         // of a comment: the lines that it is about; nil if each place is judged by itself
 	more  []Finding     // what else the check reports for the line of the comment
 	about []int         // of a comment: the findings that it is about, itself first
 }
