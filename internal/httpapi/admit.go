@@ -39,8 +39,8 @@ func (s *Server) admit(r *http.Request, rt *route) (access.Grant, error) {
 	return grant, s.limit(grant.Name, 1)
 }
 
-// checkOrigin refuses requests that a browser sends for a page of another site: under a host name
-// that the site's owner made point here (DNS rebinding), or across sites.
+// checkOrigin refuses requests that a browser sends for a page of another site: those that give a host
+// name of that site which its owner made point here (DNS rebinding), and those across sites.
 func (s *Server) checkOrigin(r *http.Request) error {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -51,7 +51,7 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	isOurs := slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
 	anyName := s.Public && len(s.Hosts) == 0
 	if !isLoopback && !isOurs && !anyName && !isOwnAddress(r.Context(), host) {
-		return refuse(http.StatusForbidden, "forbidden_host", "this server is not called %q: use its address, or name it with --host", host)
+		return refuse(http.StatusForbidden, "forbidden_host", "this server is not called %q: use its address, or allow the name with --host", host)
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 		return refuse(http.StatusForbidden, "forbidden_origin", "requests from pages of other sites are refused")
@@ -97,7 +97,7 @@ func (s *Server) identify(r *http.Request) (access.Grant, error) {
 	case hasTokens || s.Public:
 		return access.Grant{}, unauthorized("unauthorized", "a token is needed: send it as 'Authorization: Bearer TOKEN'")
 	case !isOwnUser(r.Context()):
-		return access.Grant{}, unauthorized("unauthorized", "without a token only the server's own user is answered: make one with 'airlock token add'")
+		return access.Grant{}, unauthorized("unauthorized", "without a token only the server's own user is answered: make a token with 'airlock token add'")
 	}
 	return access.WithoutToken(), nil
 }
@@ -106,7 +106,7 @@ func (s *Server) identify(r *http.Request) (access.Grant, error) {
 // begins anew for all.
 const maxLimiters = 10_000
 
-// limit refuses n requests at once of a caller who exceeds the rate with them.
+// limit counts n requests that a caller sends at once, and refuses them if they exceed the rate.
 func (s *Server) limit(caller string, n int) error {
 	if s.Rate <= 0 {
 		return nil

@@ -52,7 +52,7 @@ func (s *Server) showAgent(w http.ResponseWriter, r *http.Request, g access.Gran
 		return 0, err
 	}
 	if !g.Allows(access.Admin) {
-		b.Command = nil // how the server runs it concerns those who may change it
+		b.Command = nil // only callers who may change the agent see how the server runs it
 	}
 	return answer(w, http.StatusOK, b), nil
 }

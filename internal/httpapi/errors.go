@@ -108,7 +108,7 @@ func (s *Server) describe(r *http.Request, err error) *apiError {
 	tooLarge, isTooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case errors.Is(err, loops.ErrNoLoop):
-		return refuse(http.StatusNotFound, "loop_not_found", "there is no such loop: GET /loops lists those there are; '/' and '#' of an id are written as %%2F and %%23")
+		return refuse(http.StatusNotFound, "loop_not_found", "there is no such loop: GET /loops lists the loops; '/' and '#' of an id are written as %%2F and %%23")
 	case refused && refusal.Code == fixloop.CodeInvalid:
 		return invalidRequest("%s", refusal.Why)
 	case refused:

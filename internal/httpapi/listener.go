@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// Listener returns a listener for the server of HTTP. Some requests net/http answers by itself,
-// in plain text and before any handler sees them. The listener's connections send such an answer
-// as JSON, like every other error. Under TLS it is encrypted already, and stays as it is.
+// Listener returns a listener for the server of HTTP. There are requests that net/http answers by
+// itself, in plain text and before any handler sees them. The listener's connections send such an
+// answer as JSON, like every other error. Under TLS the answer is encrypted already, and stays as it
+// is.
 func Listener(l net.Listener) net.Listener { return jsonListener{l} }
 
 type jsonListener struct{ net.Listener }
@@ -26,7 +27,7 @@ func (l jsonListener) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// jsonConn is a connection whose server's own answers are JSON.
+// jsonConn is a connection that sends the answers of net/http itself as JSON.
 type jsonConn struct{ *net.TCPConn }
 
 // Write implements net.Conn.
@@ -43,8 +44,8 @@ func (c jsonConn) Write(p []byte) (int, error) {
 
 // The answers of net/http itself, each of which it writes in one piece: a status line, ownHeaders
 // and a short text; the refusal of an expectation, which has no text; and the answer to a client
-// that speaks HTTP where TLS is spoken. No answer of a handler looks like them: it has other
-// headers, and what is written later, a piece of its body, ends with the end of a chunk.
+// that speaks HTTP where TLS is spoken. Nothing that a handler writes looks like them: the first
+// piece of its answer has other headers, and each later piece ends with the end of a chunk.
 const (
 	maxOwnAnswer    = 512
 	ownHeaders      = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
@@ -79,7 +80,7 @@ func jsonAnswer(p []byte) []byte {
 	case bytes.HasPrefix(p, []byte(ownExpectation)) && bytes.HasSuffix(p, []byte("\r\n\r\n")):
 		status = http.StatusExpectationFailed
 	case string(p) == ownHTTPWhereTLS:
-		status, detail = http.StatusBadRequest, ": TLS is spoken here, so that addresses begin with https"
+		status, detail = http.StatusBadRequest, ": this port speaks TLS, so use an address that begins with https"
 	}
 	e, known := ownErrors[status]
 	if !known {

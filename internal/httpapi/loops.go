@@ -24,11 +24,11 @@ type loopList struct {
 
 // loopFixed is the body of POST /loops/{id}/fixed.
 type loopFixed struct {
-	// Iteration is that of the fix request that was answered; the present one unless given.
+	// Iteration is the iteration whose fix request is answered; the present one if it is 0.
 	Iteration schema.Int `json:"iteration,omitempty"`
 	Fixes     []string   `json:"fixes,omitempty"` // what was done
 	Files     []string   `json:"files,omitempty"` // what changed, relative to the repository's root
-	// Head is the commit that there is now. Nothing depends on it: the process that drives the loop
+	// Head is the commit after the fix. Nothing depends on it: the process that drives the loop
 	// sees which commit is checked out.
 	Head string `json:"head_sha,omitempty"`
 }
@@ -71,7 +71,7 @@ func (s *Server) listLoops(w http.ResponseWriter, r *http.Request, _ access.Gran
 	}
 	found, err := s.Loops.List(r.Context(), loops.Filter{Repository: q.Get("repository"), Open: open == "true", Decide: q.Get("waits_for") != "", After: q.Get("cursor"), Limit: limit + 1})
 	if errors.Is(err, loops.ErrNoLoop) {
-		return 0, invalidRequest("the cursor is not one: use the next_cursor of the answer before")
+		return 0, invalidRequest("invalid cursor: use the next_cursor of the previous answer")
 	}
 	if err != nil {
 		return 0, err

@@ -22,7 +22,8 @@ type metrics struct {
 	created  prometheus.Counter
 }
 
-// newMetrics returns metrics. Those of a store that cannot be used are left out, and log has why.
+// newMetrics returns metrics. While the store cannot be used, its metrics are left out, and the reason
+// is logged.
 func newMetrics(service *runs.Service, version string, log *slog.Logger) *metrics {
 	m := &metrics{
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "airlock_http_request_seconds", Help: "How long requests took, by method, path and class of the status.",
@@ -58,7 +59,7 @@ func statusClass(status int) string {
 	return strconv.Itoa(status/100) + "xx"
 }
 
-// runCounts collects how many runs there are from the store when it is asked.
+// runCounts is a collector that asks the store for the number of runs each time.
 type runCounts struct{ service *runs.Service }
 
 var runsDesc = prometheus.NewDesc("airlock_runs", "Runs that have not ended, by status.", []string{"status"}, nil)

@@ -14,12 +14,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Mount answers POST at a path by what handler returns for each caller whose token has the
-// scope. Host, origin, token, rate and the size of the body are checked as for the API, whose
-// description does not contain the path. The handler gets a body that has arrived. A request counts
-// once against the rate, whatever the handler asks the API; a batch, a body that is a list, counts
-// once for each of its members. Errors that the handler writes as plain text are answered as those
-// of the API are.
+// Mount lets a handler answer POST requests at a path. The caller's token must have the scope, and
+// the function handler returns the http.Handler for the caller. Host, origin, token, rate and the size
+// of the body are checked as for the API, whose description does not contain the path. The body has
+// arrived completely before the handler runs. A request counts once against the rate, however many
+// requests to the API the handler makes; a batch, whose body is a list, counts once for each member
+// of the list. An error that the handler writes as plain text is sent in the form of the API's errors.
 func (s *Server) Mount(path string, scope access.Scope, handler func(access.Grant) http.Handler) {
 	methods := map[string]*route{http.MethodPost: {method: http.MethodPost, path: path, scope: scope}}
 	s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -66,8 +66,8 @@ func batched(body []byte) int {
 	return len(list)
 }
 
-// textErrors keeps back an error that a handler writes as plain text. Of anything else, each piece
-// has as long to leave as an answer of the API: an answer can have pieces for many minutes.
+// textErrors keeps back an error that a handler writes as plain text. It sends everything else, and
+// sets a new deadline for each piece, because the pieces of an answer can come for many minutes.
 type textErrors struct {
 	http.ResponseWriter
 	status int // of the error; 0 without one

@@ -109,7 +109,7 @@ func (s *Server) visitor(w http.ResponseWriter, r *http.Request) (v pages.Visito
 	}
 	v.Pass = func(target string) {
 		u, err := url.ParseRequestURI(target)
-		if err != nil { // it is part of an address that was parsed
+		if err != nil { // impossible: target is part of an address that was parsed
 			s.answerError(w, r, err)
 			return
 		}
@@ -118,7 +118,7 @@ func (s *Server) visitor(w http.ResponseWriter, r *http.Request) (v pages.Visito
 		s.mux.ServeHTTP(w, passed)
 	}
 	v.SignIn = func(token string) (int, error) {
-		if secret != "" { // nobody goes on with a session that somebody else may know
+		if secret != "" { // end the old session, whose secret somebody else may know
 			if err := s.Tokens.SignOut(r.Context(), secret); err != nil {
 				e := s.describe(r, err)
 				return e.status, e
@@ -135,8 +135,9 @@ func (s *Server) visitor(w http.ResponseWriter, r *http.Request) (v pages.Visito
 	return v, g, nil
 }
 
-// identifyVisitor returns who has a session's secret, or otherwise who sends a request to the API
-// with the same headers. Of the visitor, only what describes it is set.
+// identifyVisitor returns the visitor to whom a session's secret belongs. Without such a session, it
+// identifies the caller as the API does. It sets only the fields that describe the visitor, not the
+// functions.
 func (s *Server) identifyVisitor(r *http.Request, secret string) (v pages.Visitor, g access.Grant, err error) {
 	if g, v.Session, err = s.Tokens.CheckSession(r.Context(), secret); err != nil {
 		return v, g, err

@@ -17,8 +17,8 @@ import (
 )
 
 // peerUser returns the user whose process is at the other end of a connection of this
-// machine, as the kernel knows it. here and there are the two ends as this process sees
-// them.
+// machine, as the kernel knows it. The parameter here is this process's end of the
+// connection, and there is the other one.
 func peerUser(here, there netip.AddrPort) (uid int, err error) {
 	if uid, found, err := diagnosedOwner(there, here); found && err == nil {
 		return uid, nil
@@ -46,8 +46,9 @@ const (
 )
 
 // diagnosedOwner asks the kernel who has the socket that is bound to local and connected to remote.
-// Its cost does not grow with the number of connections, unlike that of reading a table, which lists
-// those of the last minute, too. An error means that the kernel cannot be asked in this way.
+// Its cost does not grow with the number of connections. Reading a table takes longer the more
+// connections there are, and the table also lists those that ended in the last minute. An error means
+// that the kernel cannot be asked in this way.
 func diagnosedOwner(local, remote netip.AddrPort) (uid int, found bool, err error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_INET_DIAG)
 	if err != nil {
@@ -83,7 +84,7 @@ func diagnosedOwner(local, remote netip.AddrPort) (uid int, found bool, err erro
 		return 0, false, err
 	}
 	answer = answer[:n]
-	if n < diagAnswer || native.Uint16(answer[4:]) != diagByFamily { // an error, most likely that there is none
+	if n < diagAnswer || native.Uint16(answer[4:]) != diagByFamily { // an error, most likely that there is no such connection
 		return 0, false, nil
 	}
 	// Without such a connection, the kernel answers with the socket that listens at local.
@@ -93,8 +94,8 @@ func diagnosedOwner(local, remote netip.AddrPort) (uid int, found bool, err erro
 }
 
 // listedOwner returns who has the socket that is bound to local and connected to remote, according
-// to a table. A socket without an inode was closed by its process. It is not found, because the
-// kernel lists it as one of root's.
+// to a table. A socket without an inode was closed by its process. listedOwner does not return its
+// owner, because the kernel lists it as one of root's.
 func listedOwner(table string, local, remote netip.AddrPort) (uid int, found bool, err error) {
 	f, err := os.Open(table)
 	if os.IsNotExist(err) {

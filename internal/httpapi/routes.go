@@ -10,7 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/runs"
 )
 
-// route is one method of one path. A test makes openapi.json, the description of the API, of these.
+// route is one method of one path. A test makes openapi.json, the description of the API, from the
+// routes.
 type route struct {
 	method, path string
 	summary      string
@@ -22,7 +23,7 @@ type route struct {
 	handle       func(s *Server, w http.ResponseWriter, r *http.Request, g access.Grant) (status int, err error)
 }
 
-// parameter is one in the query or a header.
+// parameter is a parameter in the query, or a header.
 type parameter struct {
 	name, about string
 	kind        string   // string or integer
@@ -71,7 +72,7 @@ func routes() []route {
 			answers: map[int]any{201: created{}, 400: parameterErrorOrOther{}, 404: refused, 409: refused, 413: refused}, handle: (*Server).createRun},
 		{method: "GET", path: "/runs", summary: "List runs, the newest first", scope: access.Read,
 			query: []parameter{{name: "agent_name", about: "Only runs of this agent", kind: "string"}, {name: "status", about: "Only runs with this status", kind: "string", oneOf: statuses},
-				{name: "limit", about: "At most so many runs, 1 to 200; 50 unless given", kind: "integer"}, {name: "cursor", about: "The next_cursor of the answer before", kind: "string"}},
+				{name: "limit", about: "The largest number of runs, 1 to 200; 50 unless given", kind: "integer"}, {name: "cursor", about: "The next_cursor of the previous answer", kind: "string"}},
 			answers: map[int]any{200: runList{}, 400: refused}, handle: (*Server).listRuns},
 		{method: "GET", path: "/runs/{id}", summary: "Show one run", scope: access.Read,
 			answers: map[int]any{200: runs.Run{}, 404: refused}, handle: (*Server).showRun},
@@ -83,7 +84,7 @@ func routes() []route {
 		{method: "GET", path: "/runs/{id}/result", summary: "Show what a run that completed has answered", scope: access.Read,
 			answers: map[int]any{200: anyJSON{}, 404: refused, 409: refused, 410: refused}, handle: (*Server).showResult},
 		{method: "GET", path: "/runs/{id}/log", summary: "Show what a run has written so far, without secrets", scope: access.Read,
-			query:   []parameter{{name: "from", about: "Only from this piece on: what Airlock-Log-Next said before", kind: "integer"}},
+			query:   []parameter{{name: "from", about: "Only what follows this position: the Airlock-Log-Next of the previous answer", kind: "integer"}},
 			answers: map[int]any{200: plainText{}, 400: refused, 404: refused}, handle: (*Server).showLog},
 		{method: "GET", path: "/runs/{id}/events", summary: "Follow a run's changes as server-sent events, until it has ended", scope: access.Read,
 			header:  []parameter{{name: "Last-Event-ID", about: "Only events after this one", kind: "string"}},
@@ -94,15 +95,15 @@ func routes() []route {
 
 		{method: "GET", path: "/loops", summary: "List fix loops", scope: access.Read,
 			query: []parameter{{name: "repository", about: "Only loops of this repository, owner/name", kind: "string"},
-				{name: "open", about: "true for those that have not ended; false for all, unless given", kind: "string", oneOf: []string{"true", "false"}},
+				{name: "open", about: "true: only loops that have not ended; false, the default: all", kind: "string", oneOf: []string{"true", "false"}},
 				{name: "waits_for", about: "Only loops that wait for a person's decision", kind: "string", oneOf: []string{"decide"}},
-				{name: "limit", about: "At most so many loops, 1 to 200; 50 unless given", kind: "integer"}, {name: "cursor", about: "The next_cursor of the answer before", kind: "string"}},
+				{name: "limit", about: "The largest number of loops, 1 to 200; 50 unless given", kind: "integer"}, {name: "cursor", about: "The next_cursor of the previous answer", kind: "string"}},
 			answers: map[int]any{200: loopList{}, 400: refused}, handle: (*Server).listLoops},
 		{method: "GET", path: "/loops/{id}", summary: "Show where a loop is; '/' and '#' of its id are written as %2F and %23", scope: access.Read,
 			answers: map[int]any{200: loops.Document{}, 404: refused}, handle: (*Server).showLoop},
 		{method: "GET", path: "/loops/{id}/log", summary: "Show a loop's communication log", scope: access.Read,
 			answers: map[int]any{200: anyJSON{}, 404: refused}, handle: (*Server).showLoopLog},
-		{method: "POST", path: "/loops/{id}/fixed", summary: "Report that what a loop's fix request asks for is done", scope: access.Run, body: loopFixed{},
+		{method: "POST", path: "/loops/{id}/fixed", summary: "Report that a loop's fix request has been carried out", scope: access.Run, body: loopFixed{},
 			header:  []parameter{{name: "Idempotency-Key", about: "The same key with the same report counts once", kind: "string"}},
 			answers: map[int]any{202: loops.Document{}, 400: refused, 404: refused, 409: refused, 413: refused}, handle: (*Server).fixedLoop},
 		{method: "POST", path: "/loops/{id}/decision", summary: "Decide about a loop that was escalated", scope: access.Decide, body: loopDecision{},

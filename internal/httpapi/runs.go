@@ -58,10 +58,10 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request, _ access.Grant
 	}
 	f := runs.Filter{AgentName: q.Get("agent_name"), Status: runs.Status(q.Get("status")), Before: q.Get("cursor"), Limit: limit}
 	if f.Status != "" && !slices.Contains(runs.Statuses(), f.Status) {
-		return 0, invalidRequest("there is no status %q: pending, running, stopping, completed, failed and stopped are", text.Truncate(string(f.Status), maxShown))
+		return 0, invalidRequest("there is no status %q: use pending, running, stopping, completed, failed or stopped", text.Truncate(string(f.Status), maxShown))
 	}
 	if f.Before != "" && !runs.IsID(f.Before) {
-		return 0, invalidRequest("the cursor is not one: use the next_cursor of the answer before")
+		return 0, invalidRequest("invalid cursor: use the next_cursor of the previous answer")
 	}
 	found, more, err := s.Runs.List(r.Context(), f)
 	if err != nil {

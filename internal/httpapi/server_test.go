@@ -487,7 +487,7 @@ func TestRuns(t *testing.T) {
 	}
 	a.do("GET", "/runs/"+failing+"/result", "").wantError(t, 409, "run_failed")
 
-	// As the server leaves a run whose outputs it has deleted.
+	// This is what a run looks like after the server has deleted its outputs.
 	if _, err := a.store.Exec(t.Context(), `UPDATE runs SET result = NULL, expired = 1 WHERE id = $1`, id); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // TestStreamsEndWithTheirGrant asserts that nobody goes on watching a run with a token that
-// was revoked, with a session that has ended, or without a token after the first was made.
+// was revoked, with a session that has ended, or without a token after the first token was made.
 // The revocation is another process's: the server learns of it from the store.
 func TestStreamsEndWithTheirGrant(t *testing.T) {
 	t.Parallel()
