@@ -381,7 +381,8 @@ func TestSettingsOnGitHub(t *testing.T) {
 	}
 }
 
-// deaf is a GitHub that does not answer which rules branches have whose names begin with airlock/.
+// deaf is a GitHub that fails to answer requests for the rules of branches whose names begin with
+// airlock/.
 type deaf struct{ doctor.GitHub }
 
 func (d deaf) BranchRules(ctx context.Context, r githubapi.Repo, name string) ([]string, error) {

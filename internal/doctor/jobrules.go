@@ -144,7 +144,7 @@ func (e *Examination) judgeGatePermissions(w *workflow, j *job, r role) {
 	if len(missing) > 0 {
 		e.add(Finding{Rule: "permissions-missing", Severity: Problem, File: w.path, Line: line,
 			What: "the job " + j.id + " lacks " + levelsOf(missing),
-			Why:  "items that the policy allows fail with 403",
+			Why:  "items fail with 403 although the policy allows them",
 			Mend: "the permissions should be:\n" + block})
 	}
 	if r.ownToken && levels["contents"] == "" {

@@ -100,7 +100,7 @@ func (o *online) collect() {
 				if !s.mayWrite() || s.place == notAirlock {
 					continue
 				}
-				cfg, known := o.policyOf(w, s) // what it finds once more, Report lists once
+				cfg, known := o.policyOf(w, s) // it may add a finding again; Report lists each once
 				if !known {
 					continue
 				}
@@ -142,7 +142,7 @@ func (o *online) workflowSettings(ctx context.Context) {
 		o.setting("default-write", Advice, "the token of every workflow that declares nothing can write", "one workflow without permissions: is enough for an agent to get past the gate", "Settings, Actions, General, Workflow permissions: \"Read repository contents and packages permissions\"")
 	}
 	if _, ok := o.kinds[safeoutput.KindCreatePullRequest]; ok && !got.MayOpenPulls {
-		o.setting("no-pulls-by-workflows", Problem, "workflows may not open pull requests", "the policy allows create-pull-request, which fails with the workflow's token", "Settings, Actions, General: \"Allow GitHub Actions to create and approve pull requests\"; or give the input token that of a GitHub App")
+		o.setting("no-pulls-by-workflows", Problem, "workflows may not open pull requests", "the policy allows create-pull-request, which fails with the workflow's token", "Settings, Actions, General: \"Allow GitHub Actions to create and approve pull requests\"; or set the input token to a token of a GitHub App")
 	}
 }
 

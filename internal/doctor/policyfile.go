@@ -58,8 +58,8 @@ func (e *Examination) policyOf(w *workflow, s *step) (config.SafeOutputs, bool) 
 			for _, warning := range p.cfg.Warnings {
 				e.add(Finding{Rule: "policy-warning", Severity: Advice, File: file, Line: warning.Line,
 					What: text.OneLine(warning.Message),
-					Why:  "the policy does something else than it seems to",
-					Mend: "change the line as it says"})
+					Why:  "the policy does not do what it seems to do",
+					Mend: "change the line as the warning says"})
 			}
 		}
 	}
@@ -78,6 +78,6 @@ func (e *Examination) configProblems(file string, line int, err error) {
 		e.add(Finding{Rule: "policy-invalid", Severity: Problem, File: file, Line: cmp.Or(line, p.Line),
 			What: cmp.Or(text.OneLine(p.Message), "it cannot be read"),
 			Why:  "the gate refuses to start with a policy that it cannot read in full",
-			Mend: "correct it; 'airlock validate --config FILE' checks it, and editors do with the schema"})
+			Mend: "correct it; 'airlock validate --config FILE' checks it, and so do editors that use its schema"})
 	}
 }

@@ -35,7 +35,7 @@ type job struct {
 	*actionlint.Job
 	id     string
 	steps  []*step
-	judged bool // what it may read and write was looked at
+	judged bool // the rules about its permissions were applied
 }
 
 // step is a step of a job, which uses an action or runs a script.
@@ -287,7 +287,8 @@ func (s *step) runsForeignCode(cfg config.SafeOutputs) bool {
 	return slices.ContainsFunc(s.commands(), func(c string) bool { return c == "check" || c == "verify" || c == "loop" })
 }
 
-// mayWrite reports whether the step writes to GitHub, or may because an expression says its mode.
+// mayWrite reports whether the step writes to GitHub. If an expression gives its mode, it may write,
+// so the result is true.
 func (s *step) mayWrite() bool {
 	switch s.place {
 	case wholeAction, gateAction, imageAlone:

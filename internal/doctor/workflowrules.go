@@ -168,7 +168,7 @@ func (e *Examination) judgeInputs(w *workflow, s *step) {
 	}
 	problems(config.CheckInputs(names, false))
 	_, err := config.ParseSettings(func(name string) string {
-		if v := s.input(name); !hasExpression(v) || name == "mode" { // without a mode, it would be all
+		if v := s.input(name); !hasExpression(v) || name == "mode" { // an empty mode would mean the mode all
 			return v
 		}
 		return ""
