@@ -11,8 +11,8 @@ type ClosingIssue struct {
 	Number   int
 	Body     string
 	Author   Actor
-	Editor   Actor     // who edited the title or body last; zero where nobody has
-	EditedAt time.Time // zero where nobody has
+	Editor   Actor     // who edited the body last; zero if nobody has
+	EditedAt time.Time // when the body was edited last; zero if never
 }
 
 // maxClosing is how many of the issues that a pull request closes are read.

@@ -25,8 +25,9 @@ const (
 	NotFound Kind = "not-found"
 	// Unauthorized: there is no token, or GitHub does not accept it.
 	Unauthorized Kind = "unauthorized"
-	// Forbidden: the token lacks a permission (Error.Permission), or a feature
-	// is switched off (Error.Feature), or the thing is locked or archived.
+	// Forbidden: the token lacks a permission (Error.Permission), a feature is
+	// switched off or the thing is locked or archived (Error.Feature), or a rule
+	// of the repository forbids it.
 	Forbidden Kind = "forbidden"
 	// Validation: GitHub refused the content (Error.Fields).
 	Validation Kind = "validation"

@@ -56,8 +56,9 @@ func (c *Client) query(ctx context.Context, op *operation, document string, vari
 	return op.finish(json.Unmarshal(raw, &struct{ Data any }{out}))
 }
 
-// judgeGraphQL decides what a 200 answer of GraphQL means: an answer with errors is not a success,
-// whatever part of the data it has. The caller sets the error's Status.
+// judgeGraphQL decides what a 200 answer of GraphQL means. An answer with errors is not a success,
+// whatever part of the data it has, with one exception: each error refuses the content of one of
+// several mutations. The caller sets the error's Status.
 func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 	var doc struct {
 		Data    json.RawMessage

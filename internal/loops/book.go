@@ -27,12 +27,12 @@ var Schema = store.Schema{Package: "loops", Steps: []store.Step{
 		CREATE INDEX messages_open ON messages (loop, n) WHERE delivered = 0;
 		CREATE TABLE inbox (loop TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (loop, key));
 		CREATE TABLE loop_results (loop TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (loop, key))`),
-	// ended is when the loop was first found ended, 0 before. loop_numbers has the last
-	// loop of those that were deleted.
+	// ended is the time when Expire first found the loop ended; 0 before. loop_numbers has
+	// the highest ordinal of a pull request's deleted loops.
 	store.Both(`ALTER TABLE loops ADD COLUMN ended BIGINT NOT NULL DEFAULT 0;
 		CREATE INDEX loops_ended ON loops (ended);
 		CREATE TABLE loop_numbers (repository TEXT NOT NULL, issue BIGINT NOT NULL, ordinal BIGINT NOT NULL, PRIMARY KEY (repository, issue))`),
-	// asked stands for what was asked for under a key; '' where that is not known.
+	// asked identifies the request that used the key; '' if that is not known.
 	store.Both(`ALTER TABLE inbox ADD COLUMN asked TEXT NOT NULL DEFAULT ''`),
 }}
 
@@ -322,7 +322,7 @@ func (b *Book) ApplyAsked(ctx context.Context, id, key, asked string, e fixloop.
 			return err
 		}
 		err = b.engine.Send(tx, workflowID(id), "wake", key)
-		if errors.Is(err, engine.ErrNoWorkflow) { // it is final, and forgotten
+		if errors.Is(err, engine.ErrNoWorkflow) { // the loop has ended, and its workflow was forgotten
 			return nil
 		}
 		return err

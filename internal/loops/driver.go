@@ -113,7 +113,7 @@ func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
 const watchPause = time.Second
 
 // watch ends the driver when another one has taken over, which can happen while the connection to
-// the database is interrupted. Once, it takes up what the driver before this one has left.
+// the database is interrupted. After looksTillAlone checks, it calls takeUp.
 func (d *Driver) watch() {
 	for looks := 1; sleep(d.base, watchPause) == nil; looks++ {
 		if !d.isCurrent(d.base) {
@@ -134,7 +134,7 @@ const looksTillAlone = 8
 // here, whose messages the old one may have taken.
 func (d *Driver) takeUp() {
 	if _, err := d.engine.Recover(); err != nil && d.base.Err() == nil {
-		d.log.Warn("what another process left of the loops cannot be taken up; start again to do so", "error", err)
+		d.log.Warn("the loops that another process left cannot be resumed; start again to resume them", "error", err)
 	}
 	d.mu.Lock()
 	carried := slices.Collect(maps.Keys(d.carried))
@@ -162,7 +162,8 @@ func (d *Driver) Close() {
 }
 
 // Wait returns when a loop has ended, or when it waits for a person and untilDecision is
-// set. After its end the engine forgets what it knows of the loop; the store keeps it.
+// set. In both cases it first waits until all messages of the loop are delivered. After the
+// loop's end the engine forgets what it knows of the loop; the store keeps it.
 func (d *Driver) Wait(ctx context.Context, id string, untilDecision bool) (Loop, error) {
 	for {
 		d.mu.Lock()
@@ -357,7 +358,7 @@ func (d *Driver) ensureWork(id string) {
 	d.wg.Go(func() { d.work(ctx, l, w, key) })
 }
 
-// work has the hands do the work, and applies the outcome to the loop.
+// work lets the hands do the work, and applies the outcome to the loop.
 func (d *Driver) work(ctx context.Context, l Loop, w fixloop.Work, key string) {
 	if !d.isCurrent(ctx) {
 		return

@@ -143,7 +143,7 @@ func start(t *testing.T, d *loops.Driver) loops.Loop {
 	return l
 }
 
-// A loop whose workflow has ended without it goes on when it is started again.
+// A loop goes on when it is started again even if its workflow has ended before it.
 func TestALoopOutlivesItsWorkflow(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {

@@ -29,7 +29,7 @@ func (b *Book) Status(ctx context.Context, l Loop) (Status, error) {
 	return s, err
 }
 
-// Statuses is List with where each loop is.
+// Statuses is like List, but returns the status of each loop.
 func (b *Book) Statuses(ctx context.Context, f Filter) ([]Status, error) {
 	list, err := b.List(ctx, f)
 	if err != nil {

@@ -30,7 +30,8 @@ type Config struct {
 	Fixer  fixer.Config
 	Cloned bool // the work tree is in a clone
 	Wait   bool // wait for a person's decision
-	// Validate runs the checks, those that take long only where they are asked for. It is required.
+	// Validate runs the checks. It runs those that take long only if asked contains them. It is
+	// required.
 	Validate func(ctx context.Context, asked map[fixloop.Check]bool, log func(line string)) (*checkreport.Document, error)
 	// Verify verifies the criteria. It is required where a loop has acceptance criteria.
 	Verify   func(context.Context) (acceptance.Response, error)

@@ -36,7 +36,7 @@ type Given struct {
 	Policy    *string // the file of the owner's configuration
 	Fixer     *string // the command that mends, as one line; blank for none
 	PassEnv   *[]string
-	Request   *string // the file of a validation request; Run replaces it by what that contains
+	Request   *string // the file of a validation request; Run replaces its name by its content
 	Evidence  *string // the directory for evidence
 }
 

@@ -74,8 +74,8 @@ type Deps struct {
 	// Refuse receives the violations of a validation request that is not valid, as JSON. It is
 	// required.
 	Refuse io.Writer
-	// Read reads at most limit bytes of a file that the user names, and one more; "-" is standard
-	// input. It is required for Given.Request.
+	// Read reads at most limit+1 bytes of a file that the user names; "-" is standard input. It is
+	// required for Given.Request.
 	Read func(name string, limit int64) ([]byte, error)
 }
 
@@ -176,13 +176,13 @@ func (s Start) prepare(ctx context.Context, st *store.Store, deps Deps) (p prepa
 
 // work returns the configuration of the loop's work.
 func (s settings) work(deps Deps) (Config, error) {
-	dir, err := filepath.EvalSymlinks(s.Dir) // isolate follows no link
+	dir, err := filepath.EvalSymlinks(s.Dir) // the package isolate follows no link
 	if err != nil {
 		return Config{}, exitcode.UsageError(err)
 	}
 	root, cloned := checks.FindRoot(dir)
 	if len(s.Fixer) > 0 && !cloned {
-		return Config{}, exitcode.UsageError(fmt.Errorf("--fixer: what a fixer changes is found out by git, and there is no clone at %s: check the repository out, or make one with 'git init' and a commit", s.Dir))
+		return Config{}, exitcode.UsageError(fmt.Errorf("--fixer: git has to find out what a fixer changes, and there is no clone at %s: check the repository out, or make one with 'git init' and a commit", s.Dir))
 	}
 	gate, err := deps.Gate(s.Policy)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/fixloop"
 )
 
-// WriteLog writes a loop's communication log in a format: markdown, json, mermaid or timeline, which
-// has as many columns as width, 80 if that is 0. Its errors carry their exit code.
+// WriteLog writes a loop's communication log in a format: markdown, json, mermaid or timeline. width
+// is the number of columns of the timeline; 0 means 80. Its errors carry their exit code.
 func WriteLog(w io.Writer, log fixloop.Log, format string, width int) (err error) {
 	switch format {
 	case "markdown":

@@ -20,7 +20,7 @@ var (
 	ErrTooLarge = errors.New("too large")
 )
 
-// A KindError reports that what has the name is not of the kind that was to be opened.
+// A KindError reports that the name exists, but is not that of the kind of file that was to be opened.
 type KindError struct {
 	Found fs.FileMode // the type of what is there
 	want  string      // "a directory"

@@ -97,8 +97,8 @@ func isKind(err error) bool {
 	return ok
 }
 
-// TestReplacedBeforeItIsOpened asserts that what is put in the place of a file or a directory, after
-// that was looked at, is not opened.
+// TestReplacedBeforeItIsOpened asserts that a file or a directory is not opened if it was replaced
+// after it had been looked at.
 func TestReplacedBeforeItIsOpened(t *testing.T) {
 	t.Parallel()
 	replacements := maps.Clone(others)

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// TempInMemory puts the temporary files of a package's tests into memory, unless TMPDIR names a
-// place or they handle as much data as the limits allow. It is for tests that make repositories:
+// TempInMemory puts the temporary files of a package's tests into memory, unless TMPDIR is set, the
+// tests run at the limits (AtLimits), or the memory has too little room. It is for tests that make repositories:
 // they remove many files, and when ext4 creates a file, it passes over each one that was removed in
 // the last minutes. That took up to half of their time. A TestMain calls it before it makes a
 // directory.
