@@ -62,10 +62,10 @@ func (e *Examination) judgeJob(w *workflow, j *job) {
 		e.judgeGateSteps(w, j, r)
 		e.judgeHandover(w, j)
 		for _, before := range w.neededJobs(j) {
-			e.judgeReader(w, before, "the gate's job "+j.id+" uses what it leaves")
+			e.judgeReader(w, before, "the gate's job "+j.id+" uses the results of this job")
 		}
 	case r.foreignCode:
-		e.judgeReader(w, j, "it runs a pull request's code")
+		e.judgeReader(w, j, "this job runs a pull request's code")
 		e.judgeForeignCode(w, j)
 	}
 }
@@ -191,19 +191,19 @@ func (e *Examination) judgeReader(w *workflow, j *job, why string) {
 	if !declared {
 		e.add(Finding{Rule: "permissions-undeclared", Severity: Problem, File: w.path, Line: line,
 			What: "the job " + j.id + " does not declare its permissions",
-			Why:  why + ", and its token may be able to write",
+			Why:  why + ", and this job's token may be able to write",
 			Mend: "add to the job:\n" + indented(apply.WriteBlock(nil))})
 	} else if names := writes(levels); len(names) > 0 {
 		e.add(Finding{Rule: "reader-can-write", Severity: Problem, File: w.path, Line: line,
 			What: "the job " + j.id + " has " + levelsOf(names),
-			Why:  why + ": whoever can make it do something can write to the repository, past the gate",
+			Why:  why + ": whoever controls what this job does can write to the repository, past the gate",
 			Mend: "leave it contents: read"})
 	}
 	for _, s := range j.steps {
 		if s.is("actions/checkout") && !strings.EqualFold(s.input("persist-credentials"), "false") {
 			e.add(Finding{Rule: "credentials-left", Severity: Problem, File: w.path, Line: s.line,
 				What: "the checkout in the job " + j.id + " leaves the token in the workspace",
-				Why:  why + ", which can read it there; the checks refuse to start",
+				Why:  why + ", and every program that it runs can read the token there; in such a job, Airlock's checks refuse to start",
 				Mend: "add with: persist-credentials: false"})
 		}
 	}
@@ -232,7 +232,7 @@ func (e *Examination) judgeForeignCode(w *workflow, j *job) {
 	reportVariables(j.Env)
 	for _, s := range j.steps {
 		if s.place == setupAction {
-			continue // it downloads a release, before there is anybody's code
+			continue // it downloads a release, before the job has anybody's code
 		}
 		reportVariables(s.Env)
 		if namesSecret(s.run) {

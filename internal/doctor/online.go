@@ -139,7 +139,7 @@ func (o *online) workflowSettings(ctx context.Context) {
 		return
 	}
 	if got.Default == "write" {
-		o.setting("default-write", Advice, "the token of every workflow that declares nothing can write", "one workflow without permissions: is enough for an agent to get past the gate", "Settings, Actions, General, Workflow permissions: \"Read repository contents and packages permissions\"")
+		o.setting("default-write", Advice, "the token of every workflow that declares nothing can write", "one workflow without a permissions block is enough for an agent to get past the gate", "Settings, Actions, General, Workflow permissions: \"Read repository contents and packages permissions\"")
 	}
 	if _, ok := o.kinds[safeoutput.KindCreatePullRequest]; ok && !got.MayOpenPulls {
 		o.setting("no-pulls-by-workflows", Problem, "workflows may not open pull requests", "the policy allows create-pull-request, which fails with the workflow's token", "Settings, Actions, General: \"Allow GitHub Actions to create and approve pull requests\"; or set the input token to a token of a GitHub App")
@@ -172,18 +172,18 @@ func (o *online) secrets(ctx context.Context) {
 			o.add(Finding{Rule: "secret-missing", Severity: Problem, File: named[name],
 				What: "the repository has no secret " + name,
 				Why:  "the workflow names it, and gets an empty text",
-				Mend: "gh secret set " + name + "; or it is one of the organization or of an environment"})
+				Mend: "gh secret set " + name + ", unless it is a secret of the organization or of an environment"})
 		}
 	}
 }
 
-// refusing has the rules of rulesets that can refuse to make a branch or to push to it, with what
+// refusing has the rules of rulesets that can refuse to make branches or to push to them, with what
 // each does.
 var refusing = map[string]string{
-	"creation":                    "forbids to create it",
-	"update":                      "forbids to change it",
-	"required_signatures":         "wants signed commits: set signed-commits: true",
-	"branch_name_pattern":         "restricts its name",
+	"creation":                    "forbids to create them",
+	"update":                      "forbids to change them",
+	"required_signatures":         "requires signed commits: set signed-commits: true",
+	"branch_name_pattern":         "restricts their names",
 	"commit_message_pattern":      "restricts commit messages",
 	"commit_author_email_pattern": "restricts authors",
 	"committer_email_pattern":     "restricts committers",

@@ -58,8 +58,8 @@ func (c *Client) StartReview(ctx context.Context, r Repo, n int, commitID, body 
 }
 
 // AddReviewThreads adds at most MaxThreads comments to a pending review and reports which of them
-// GitHub took: GitHub leaves out those whose place is not in the diff, and reports no error for
-// them. pullID and reviewID are node ids.
+// GitHub took. GitHub takes no comment whose place is not in the diff or whose content it refuses;
+// these are not errors. pullID and reviewID are node ids.
 //
 // After Ambiguous some may have been added: ReadDraft returns those that were.
 func (c *Client) AddReviewThreads(ctx context.Context, r Repo, pullID, reviewID string, threads []NewThread) (taken []bool, err error) {

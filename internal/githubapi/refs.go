@@ -43,8 +43,8 @@ type FilesOnRefs struct {
 	Files      []FileOnRef
 	Pull       *PullNow // nil unless it was asked for
 	// Also is the content of the file that was asked for. It is nil where GitHub does not give it
-	// this way: for a file that is not there, is long, is not text, or is a link. GetFile tells
-	// these cases apart.
+	// this way: for a file that is not there, is long, is not text, or is a link. GetFile then
+	// returns the content, or an error that says why there is none.
 	Also *string
 }
 

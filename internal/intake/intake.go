@@ -168,7 +168,7 @@ type Dropped struct {
 	Source string
 }
 
-// Outcome is the outcome of one record: exactly one field is set.
+// Outcome is the outcome of one record, or what TooFew returns: exactly one field is set.
 type Outcome struct {
 	Accepted *Accepted
 	Rejected *Rejected

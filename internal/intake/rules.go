@@ -98,7 +98,7 @@ func relativePath(p string) (clean, problem string) {
 }
 
 // trimLabels removes the space around labels before the schema counts their
-// characters. What is not an array of strings does not change.
+// characters. A value that is longer than 64 KiB or not an array of strings does not change.
 func (j *recordJudge) trimLabels(raw []byte) []byte {
 	var list []*string // nil for null
 	if len(raw) > 1<<16 || !needsTrim(raw) || json.Unmarshal(raw, &list) != nil || slices.Contains(list, nil) {

@@ -79,8 +79,8 @@ type Deps struct {
 	Read func(name string, limit int64) ([]byte, error)
 }
 
-// Run drives a loop until it has ended or waits for a person, and returns where it is then, which
-// it shows to people as well. Its errors carry their exit code.
+// Run drives a loop until it has ended or, unless s.Wait is set, waits for a person. It returns the
+// loop's status, and shows it to people as well. Its errors carry their exit code.
 func (s Start) Run(ctx context.Context, deps Deps) (loops.Status, error) {
 	if s.Given.Dir != nil {
 		s.Dir = *s.Given.Dir
@@ -223,7 +223,8 @@ func (deps Deps) verification(gate *doors.Gate) verify.Deps {
 	return verify.NewDeps(checks.Deps{Getenv: deps.Getenv, Environ: deps.Environ, Scanner: gate.Scanner(), Log: log}, gate)
 }
 
-// drive begins the loop or goes on with it, until it has ended or waits for a person.
+// drive begins the loop or goes on with it, until it has ended or, unless s.Wait is set, waits for a
+// person.
 func (s Start) drive(ctx context.Context, d *loops.Driver, hands *Hands, settings settings) (loops.Loop, error) {
 	raw, err := json.Marshal(settings)
 	if err != nil {
