@@ -166,6 +166,8 @@ func TestEachRule(t *testing.T) {
 		{sound, "gate@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09 # v1.2.3", "gate@v1", []string{"advice not-pinned: - uses: agent-airlock/airlock/actions/ga"}, "gate@v1 is not named by its commit"},
 		{sound, "gate@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09 # v1.2.3", "setup@main", []string{"advice not-pinned: - uses: agent-airlock/airlock/actions/se"}, ""},
 		{sound, "uses: agent-airlock/airlock/actions/gate@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09 # v1.2.3", "uses: docker://ghcr.io/agent-airlock/airlock-gate@sha256:00", []string{"problem image-alone: - uses: docker://ghcr.io/agent-airlock/a"}, "without its action.yml"},
+		{sound, "/actions/gate@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09 # v1.2.3\n        with:\n          output-file: lines.ndjson\n          config-file: policy.yml\n",
+			"@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09 # v1.2.3\n        with:\n          output-file: lines.ndjson\n          config: '{add-issue-comment: {}, acceptance: {}}'\n", nil, ""}, // mode all verifies no criteria
 		{sound, "config-file: policy.yml", "config-file: polcy.yml", []string{"problem policy-missing: config-file: polcy.yml"}, `"polcy.yml"`},
 		{sound, "config-file: policy.yml", "config: \"create-isue:\"", []string{`problem policy-invalid: config: "create-isue:"`}, `"create-issue"`},
 		{sound, "config-file: policy.yml", "config-file: policy.yml\n          outputfile: x", []string{"problem input: outputfile: x"}, `"output-file"`},

@@ -85,7 +85,7 @@ func needed(s *step, cfg config.SafeOutputs) []string {
 	if findings || mode == config.ModeAll && cfg.Checks.Given && s.place == wholeAction {
 		p.Own = cfg.Checks.Report.Own(true)
 	}
-	if verdict || mode == config.ModeAll && cfg.Acceptance.Given && s.place == wholeAction {
+	if verdict {
 		p.Own.CheckRun, p.Own.Comment = true, true
 	}
 	return p.Permissions()
