@@ -163,8 +163,8 @@ func retryable(e *Error, op *operation) bool {
 	return false
 }
 
-// backoff returns the wait after the nth failed attempt. There is no jitter: one
-// process sends one request at a time.
+// backoff returns the wait after the nth failed attempt. There is no jitter: a
+// process sends few requests at the same time, and the pace keeps writes apart.
 func backoff(n int) time.Duration {
 	d := firstBackoff
 	for range n - 1 {

@@ -305,9 +305,10 @@ func (s *Server) renderDiffComment(i *Issue, d *DiffComment) object {
 }
 
 // followBranches lets the open pull requests follow the git repository, whoever
-// changed it: the head is where its branch is, the files are what it changes, an
-// earlier head stays known, a pull request whose head is in its base is merged,
-// and one whose branch is gone is closed. The caller holds the lock.
+// changed it: the head is where its branch is, the files are what it changes, and an
+// earlier head stays known. A pull request is merged when its base moves to a commit
+// that contains its head, and closed when its branch is deleted. The caller holds the
+// lock.
 func (s *Server) followBranches() error {
 	if s.o.Git == nil {
 		return nil

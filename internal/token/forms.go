@@ -15,7 +15,8 @@ const shortestForm = 6
 // Forms returns the secret and the forms in which it may appear in a log or a
 // response, the longest first: each of its lines, URL-encoded, as a JSON string,
 // and in Base64, on its own and as part of a longer text such as git's basic
-// authentication. It is empty for a token without a secret.
+// authentication. Forms of fewer than shortestForm bytes are left out, and so is the
+// secret itself if it is that short. The result is empty for a token without a secret.
 func (t Token) Forms() []string {
 	secret := t.Reveal()
 	if secret == "" {
