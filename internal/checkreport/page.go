@@ -178,7 +178,7 @@ func (p *page) notes() {
 }
 
 // old lists the findings that do not count, because the pull request did not change their
-// lines.
+// lines or their check passed.
 func (p *page) old() {
 	var lines []string
 	for _, f := range p.d.Findings {
@@ -186,7 +186,7 @@ func (p *page) old() {
 			lines = append(lines, strings.TrimSpace(f.place()+" "+f.Message)+" ("+checkName(f.Check)+")")
 		}
 	}
-	p.folded("On lines that did not change, not counted", lines)
+	p.folded("Not counted: on lines that did not change, or of a check that passed", lines)
 }
 
 // suppressedTitle is the title of the list of suppressed findings.

@@ -46,7 +46,7 @@ func (d *Document) PlanChecks(show SafeText) *pages.PlanChecks {
 		shown := pages.PlanFinding{Place: line(f.place()), Check: checkName(f.Check), Severity: string(f.Severity), Rule: line(f.Rule), Message: line(f.Message), Level: pages.Idle}
 		switch {
 		case !f.Blocking:
-			shown.Message += " (on a line that did not change: not counted)"
+			shown.Message += " (not counted: its line did not change, or its check passed)"
 		case f.Severity.Rank() >= finding.High.Rank():
 			shown.Level = pages.Bad
 		default:

@@ -64,7 +64,7 @@ func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 		}
 	}
 	if old > 0 {
-		t.printf("\n%s on lines that did not change: not counted, listed in the findings document.\n", text.Count(old, "finding"))
+		t.printf("\nNot counted: %s on lines that did not change, or of a check that passed. The findings document lists all.\n", text.Count(old, "finding"))
 	}
 	t.list(suppressedTitle, textsOf(d.Suppressed, func(s Suppressed) string {
 		return fmt.Sprintf("%s:%d %s (%s)", s.Path, s.Line, s.Rule, s.reason())
