@@ -53,7 +53,7 @@ func (r *Reviewer) code(f File) reviewed {
 		return reviewed{skipped: r.unreadable(f)}
 	}
 	lang := f.language()
-	if lang == nil || hasLineOver(f.Text, longestLine) || f.isPacked() {
+	if lang == nil || f.isMinified() || f.isPacked() {
 		c.source = unscanned(f)
 		c.conflicts()
 		return reviewed{findings: c.found, ignores: ignores(f.Text, nil)}

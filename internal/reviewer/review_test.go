@@ -239,6 +239,27 @@ func TestInventedLoginsOfTestsAreNotSecrets(t *testing.T) {
 	}
 }
 
+// A change does not exempt a file from review by a long line that it adds: only a file that had such a
+// line before, or that is new, counts as minified.
+func TestALongLineExemptsNoFile(t *testing.T) {
+	long := "// " + strings.Repeat("x", longestLine) + "\n"
+	for name, c := range map[string]struct {
+		text    string
+		changed []changes.Span
+		exempt  bool
+	}{
+		"added":        {"f();\n" + long + injection, []changes.Span{{First: 2, Last: 3}}, false},
+		"there before": {"f();\n" + long + injection, []changes.Span{{First: 3, Last: 3}}, true},
+		"a new file":   {long + injection, []changes.Span{{First: 1, Last: 2}}, true},
+		"no diff":      {"f();\n" + long + injection, nil, true},
+	} {
+		got := security(t, Config{}, File{Path: "a.js", Text: c.text, Changed: c.changed})
+		if isExempt := len(got.Findings) == 0 && len(got.Skipped) == 1; isExempt != c.exempt {
+			t.Errorf("%s: findings %+v, skipped %+v", name, got.Findings, got.Skipped)
+		}
+	}
+}
+
 func TestSkippedFilesAreListed(t *testing.T) {
 	got := security(t, Config{MaxFileBytes: 20000},
 		File{Path: "big.js", Text: strings.Repeat("f();\n", 5000)},

@@ -81,8 +81,7 @@ func (r *Reviewer) unreadable(f File) string {
 	return ""
 }
 
-// longestLine is the length in bytes over which a line makes its file a minified one, even if the
-// change adds the line.
+// longestLine is the length in bytes over which a line makes its file a minified one: see isMinified.
 const longestLine = 5000
 
 // densestScript is the mean length of a line in bytes over which a script counts as packed by a tool.
@@ -96,7 +95,7 @@ func onlySecrets(f File) string {
 		return "a generated file: only secrets were looked for"
 	case f.Vendored:
 		return "a vendored file: only secrets were looked for"
-	case f.language() != nil && hasLineOver(f.Text, longestLine):
+	case f.language() != nil && f.isMinified():
 		return fmt.Sprintf("a line of more than %d bytes, as minified files have: only secrets were looked for", longestLine)
 	case f.Changed != nil && f.withoutChanges().isPacked():
 		return "lines as long as packed scripts have: only secrets were looked for"
@@ -125,6 +124,16 @@ func (f File) withoutChanges() File {
 	}
 	f.Text = b.String()
 	return f
+}
+
+// isMinified reports whether a line is over longestLine. A change to a file of shorter lines does not
+// make it a minified one by such a line.
+func (f File) isMinified() bool {
+	if !hasLineOver(f.Text, longestLine) {
+		return false
+	}
+	before := f.withoutChanges().Text
+	return strings.TrimSpace(before) == "" || hasLineOver(before, longestLine)
 }
 
 // isPacked reports whether a file is a script whose lines were joined.
