@@ -5,9 +5,9 @@ import "strings"
 // address is an address in a text: an http, https or ftp address, or a www. name.
 // Its scheme and slashes may contain what vanishes.
 type address struct {
-	start, end int // of all of it
-	host       int // where what follows the slashes, or "www.", begins
-	hostEnd    int // where that ends: at the path, or at the end
+	start, end int // of the address
+	host       int // where the host begins: after the slashes, or after "www."
+	hostEnd    int // where the host ends: at the path, or at the end
 	www        bool
 	secure     bool // www or https
 }
@@ -113,16 +113,16 @@ func hasTopLevel(s string) bool {
 	return false
 }
 
-// addressEnds is where the address ends that was found last.
+// addressEnds are the ends of the last address that was found.
 type addressEnds struct {
-	stop int // where what may be its host ends
+	stop int // the end of what may be the host
 	end  int
 }
 
 // extend sets the ends of the host and of the address: before white space or
-// markup. Punctuation and closing brackets at the end belong to the sentence. An
-// address that begins in the host of the last one ends where that does, and so does
-// one whose path begins inside the last one.
+// markup. Punctuation and closing brackets at the end belong to the sentence. If an
+// address begins in the host of the last one, or its path begins inside the last one,
+// both end at the same place.
 func (a *address) extend(text string, last *addressEnds) {
 	const punctuation = ".,;:!?'*_~]"
 	if a.host <= last.stop {

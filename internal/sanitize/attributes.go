@@ -179,7 +179,7 @@ const (
 	maxMedia = 120
 	maxType  = 40 // the longest of schema.org has 37
 
-	freeNames = 512 // of all names together to which nothing in the body leads; more if it is long
+	freeNames = 512 // the names, together, to which nothing in the body leads; more in a long body
 )
 
 // hasGrammar reports whether a value, decoded, has the grammar of a rule. The empty
@@ -339,8 +339,9 @@ func (p *pass) contentOf(name string, offset int) string {
 	return content
 }
 
-// mayName reports whether a name may stay. One to which something in the body leads may. Links from
-// elsewhere may lead to the others, but all of these together must be a small part of the body.
+// mayName reports whether a name may stay. A name may stay if something in the body leads to it. Links
+// from elsewhere may lead to the other names, but all of those together must be a small part of the
+// body.
 func (p *pass) mayName(name string) bool {
 	p.sections.names += len(name)
 	if p.anchorsKnown == nil {
@@ -363,8 +364,9 @@ func (p *pass) mayName(name string) bool {
 	return p.namesLeft >= 0
 }
 
-// shrinkGroup returns the group of elements whose text is smaller than what is around
-// it, and how many of these may be open within each other before nobody can read it.
+// shrinkGroup returns the group of an element whose text is smaller than what is around
+// it, and how many elements of the group may be nested before nobody can read the text.
+// The group is 0 for other elements.
 func shrinkGroup(name string) (group, deepest int) {
 	switch name {
 	case "sub", "sup", "small", "rt":

@@ -31,7 +31,7 @@ type directionCount struct {
 func (c *directionCount) atLeast(n int) bool {
 	i := 0
 	for c.count < n && i < len(c.rest) {
-		if b := c.rest[i]; b < 0xd6 || b > 0xe0 && b < 0xef { // it begins none of them in UTF-8
+		if b := c.rest[i]; b < 0xd6 || b > 0xe0 && b < 0xef { // b begins no such character in UTF-8
 			i++
 			continue
 		}
@@ -111,7 +111,7 @@ func (t *runeTable) stripBidi(s string, n *noter) string {
 func indexBidi(s string) int {
 	for i := 0; i+1 < len(s); i++ {
 		switch c := s[i]; {
-		case c < 0xd8 || c > 0xe2: // it begins none of them in UTF-8
+		case c < 0xd8 || c > 0xe2: // c begins no such character in UTF-8
 		case c == 0xd8 && s[i+1] == 0x9c:
 			return i
 		case c == 0xe2 && i+2 < len(s):

@@ -42,9 +42,9 @@ func commandAt(s string) int {
 	return k
 }
 
-// foldedLetter returns the length of the letter at the start of s that bots which
-// normalize a text (NFKC) read as one of ASCII: full-width, circled or mathematical. It
-// is 0 for others.
+// foldedLetter returns the length of the character at the start of s if bots that
+// normalize a text (NFKC) read it as an ASCII letter: a full-width, circled or
+// mathematical letter. It returns 0 for other characters.
 func foldedLetter(s string) int {
 	if s[0] < utf8.RuneSelf {
 		return 0
@@ -129,8 +129,8 @@ var inSentence = func() (marked [256]bool) {
 }()
 
 // beginsLine reports whether there are only blanks, quote marks, list marks and boxes of
-// tasks between the start of the line and k. It reads back to the first other byte, so
-// it reads no byte for two commands.
+// tasks between the start of the line and k. It stops at the first other byte. So no
+// byte is read for two commands.
 func beginsLine(src string, k int) bool {
 	for k > 0 {
 		c := src[k-1]

@@ -128,8 +128,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// TestOrdinary asserts that cleaning leaves ordinary texts as they are, and so what
-// people read, follow and copy.
+// TestOrdinary asserts that cleaning changes neither ordinary texts nor what people read,
+// follow and copy of them.
 func TestOrdinary(t *testing.T) {
 	s := mustNew(t, corpusConfig())
 	files, _ := filepath.Glob("testdata/ordinary/*.md")

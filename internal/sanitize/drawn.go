@@ -27,9 +27,10 @@ func isPlainMap(text string) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// isPlainValue reads a value of a map and reports whether each text in it is a name or shown. name is
-// that of the member whose value it is or, for an element of an array, of the array's member. shown is
-// whether it is a part of properties, depth how many values may be in each other.
+// isPlainValue reads a value of a map and reports whether each text in it is a name or shown. The
+// parameter name is the name of the value's member; an element of an array has that of the array's
+// member. shown reports whether the value is a part of properties, and depth is how deep values may
+// be nested.
 func isPlainValue(dec *jsontext.Decoder, name string, shown bool, depth int) bool {
 	if depth == 0 {
 		return false

@@ -26,9 +26,9 @@ func openings() []string {
 	}
 }
 
-// TestNothingSwallowsTheFooter joins what can be left open, cleans it, closes it as
-// every text of an agent's is closed, and asserts that the footer after it is a
-// block of its own to a browser, in nothing but the page.
+// TestNothingSwallowsTheFooter joins what can be left open, cleans it, and closes it as
+// every agent's text is closed. It asserts that a browser shows the footer after it as a
+// block of its own, directly in the page.
 func TestNothingSwallowsTheFooter(t *testing.T) {
 	const footer = "> Asked for by an agent."
 	s := mustNew(t, corpusConfig())

@@ -50,9 +50,8 @@ func FuzzJoined(f *testing.F) {
 	})
 }
 
-// FuzzRaw asserts of what is cleaned for other places than a body that it does not change when it
-// is cleaned again, that titles and labels are within their limits, and that an
-// accepted address is allowed.
+// FuzzRaw asserts that a plain text, a title or a message does not change when it is cleaned again,
+// that titles and labels are within their limits, and that an accepted address is allowed.
 func FuzzRaw(f *testing.F) {
 	seeds(f)
 	s := mustNew(f, Config{AllowedMentions: []string{"octo"}})

@@ -44,8 +44,8 @@ func denied() []string {
 	}
 }
 
-// TestGeneratedLinks cleans denied links among hostile fragments: whatever is cut and not
-// read again, the result is its own result.
+// TestGeneratedLinks cleans denied links among hostile fragments, and asserts that the result does
+// not change when it is cleaned again, although some of what was cut was not read again.
 func TestGeneratedLinks(t *testing.T) {
 	rounds := 5_000
 	if testing.Short() {
@@ -188,8 +188,8 @@ func contexts() map[string]func(string) string {
 	}
 }
 
-// TestNested asserts that the one-line attacks are inert in every context, but those on characters
-// and by commands, which do not depend on one.
+// TestNested asserts that the one-line attacks are inert in every context. It leaves out the attacks
+// by characters and by commands, which do not depend on the context.
 func TestNested(t *testing.T) {
 	s := mustNew(t, corpusConfig())
 	acting, all := 0, 0

@@ -59,7 +59,7 @@ func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 			p.simple = false
 			if p.images > 0 {
 				f.addMark(markOpaque, n.Start)
-				p.show(n.Start, "image") // alternative text shows the tag
+				p.show(n.Start, "image") // the alternative text then shows the tag
 				continue
 			}
 			p.inlineHTML(b, n)
@@ -266,7 +266,8 @@ func (p *pass) separateMail(before []markdown.Inline, n *markdown.Inline) {
 	}
 }
 
-// beginsDottedHost reports whether the host at the start of s contains a dot, as that of an address has to.
+// beginsDottedHost reports whether the host at the start of s contains a dot, as the host of an e-mail
+// address must.
 func beginsDottedHost(s string) bool {
 	for i := 0; i < len(s) && (isNameByte(s[i]) || s[i] == '.'); i++ {
 		if s[i] == '.' {
@@ -340,7 +341,7 @@ func (p *pass) escapeFootnotes(b *markdown.Block) {
 				continue
 			}
 			p.simple = p.simple && !p.cut           // without a link in its label this may be a definition
-			first := i == 0 && start == piece.Start // escapeDefinition's, but for a heading with a line under it
+			first := i == 0 && start == piece.Start // escapeDefinition handles it, except in a heading with a line under it
 			if (!first || b.Kind == markdown.HeadingBlock && p.src[b.Start] != '#') && definesFootnote(line) {
 				k := piece.End - len(line)
 				p.edit(k, k, `\`, RuleHiddenText, "footnote")

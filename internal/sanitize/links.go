@@ -15,7 +15,8 @@ func (p *pass) linkOpen(n *markdown.Inline) {
 		p.images++
 		p.imaged = true
 	}
-	// To GitHub "![^" begins no image, so that a link around this link would be none.
+	// GitHub does not read "![^" as the beginning of an image. So it sees a link here, and none around
+	// it, where other readers see an image in a link.
 	if !l.Image && n.Start > 0 && strings.HasPrefix(p.src[n.Start-1:], "![^") && !isEscaped(p.src, n.Start-1) {
 		p.edit(n.Start-1, n.Start-1, `\`, RuleLinks, "bracket")
 	}
@@ -36,9 +37,9 @@ func (p *pass) linkOpen(n *markdown.Inline) {
 	}
 	switch {
 	case l.Image && l.Text.End-l.Text.Start > maxAlt:
-		p.edit(n.Start, n.Start, `\`, RuleHiddenText, "alt") // a link then, whose text is shown
+		p.edit(n.Start, n.Start, `\`, RuleHiddenText, "alt") // makes it a link, whose text is shown
 	case !l.Image && len(dest) > maxEmptyLink && strings.TrimSpace(p.src[l.Text.Start:l.Text.End]) == "":
-		p.edit(n.Start, n.Start, `\`, RuleHiddenText, "link") // the address is shown then
+		p.edit(n.Start, n.Start, `\`, RuleHiddenText, "link") // makes it text, which shows the address
 	}
 	if !l.Title.Empty() && l.Definition < 0 {
 		p.edit(l.Title.Start, l.Title.End, "", RuleHiddenText, "title")
@@ -75,8 +76,8 @@ func (p *pass) destination(open *markdown.Inline) (dest string, issue bool, v ve
 }
 
 // standsAlone reports whether a span of the source contains no mark that has a meaning
-// to anything but a link, and blanks are around it, or, after it, punctuation and a
-// blank.
+// outside of links, a blank precedes it, and a blank, or punctuation and a blank, follow.
+// The start and the end of a line count as blanks.
 func (p *pass) standsAlone(span markdown.Span) bool {
 	for i := span.Start; i < span.End; i++ {
 		if c := p.src[i]; c >= utf8.RuneSelf || strings.IndexByte("|`\\<>&@$*_~\n", c) >= 0 {
@@ -127,7 +128,8 @@ func (p *pass) autolink(n *markdown.Inline) {
 		return
 	}
 	judged := dest
-	// What only some readers take for an e-mail address is denied: before a host, its @ is not allowed.
+	// What only some readers take for an e-mail address is judged as a URL. It is denied, because its
+	// @ is not allowed before a host.
 	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && (isMail || p.judge(dest).allowed) {
 		judged = "https://" + written
 	}

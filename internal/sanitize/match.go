@@ -36,7 +36,8 @@ func (p *pass) match(end int) {
 			case p.s.admits(m, &p.mentioned):
 			// Nothing can be inserted into an address, and no reader looks for mentions in one.
 			case f.inLink(m.offset) && (isAlnum(text[m.offset-1]) || f.inURL(m.offset)):
-			// In an address: it links no more, and what is before it may be a mention no more.
+			// The edit breaks the address, which then does not link, and may end a mention before it. So
+			// the text has to be read again.
 			case f.inLink(m.offset), m.offset > 0 && text[m.offset-1] == markTag:
 				p.makeInert(m.offset+1, RuleMentions, m.name)
 			default:

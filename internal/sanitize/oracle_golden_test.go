@@ -11,8 +11,8 @@ import (
 
 var goldenHTML = sync.OnceValue(readGolden)
 
-// cmarkHTML looks up what cmark-gfm made of a text of the corpora: without the
-// build tag cmark, the golden file stands in for it.
+// cmarkHTML looks up what cmark-gfm made of a text of the corpora. Without the build tag
+// cmark, the tests read that from the golden file.
 func cmarkHTML(text string) (string, bool) {
 	html, ok := goldenHTML()[text]
 	return html, ok

@@ -40,7 +40,7 @@ func (l *plan) reset(size int) {
 	l.size, l.leaf = size, 0
 }
 
-// quietEdit is edit for a change that only makes text inert. The text stays text, and another
+// quietEdit does what the method edit does, for a change that only makes text inert. The text stays text, and another
 // reading would find nothing to edit there.
 func (l *plan) quietEdit(start, end int, text, rule, detail string) {
 	l.edit(start, end, text, rule, detail)
@@ -77,8 +77,7 @@ func (l *plan) stringOf(text []byte) string {
 	return string(text)
 }
 
-// changeTo returns the index of a change. If one of the last few is equal, it returns that one's,
-// and otherwise it appends one.
+// changeTo returns the index of a change. It appends the change, unless one of the last few is equal.
 func (l *plan) changeTo(text, rule, detail string) int32 {
 	for i := len(l.changes) - 1; i >= max(0, len(l.changes)-recentChanges); i-- {
 		if c := &l.changes[i]; c.text == text && c.note.Rule == rule && c.note.Detail == detail {
@@ -115,10 +114,10 @@ func (l *plan) settle() {
 	l.edits = settled
 }
 
-// sort puts the edits in source order; of those with the same range, the one that was made
-// first comes first. Nearly all are in order already: what is not are the edits of commands,
-// which come last, and those within a link, which come after the edits at its ends. So it
-// merges the runs that are in order.
+// sort puts the edits in source order. Of those with the same range, the one that was made
+// first comes first. Nearly all are in order already. The exceptions are the edits of
+// commands, which are made last, and those within a link, which are made after the edits at
+// its ends. So sort merges the runs that are in order.
 func (l *plan) sort() {
 	var ends []int // the index after the last edit of each run
 	for i := 1; i < len(l.edits); i++ {

@@ -50,15 +50,15 @@ func isRepoName(name string) bool {
 	return name != "" && name != "." && name != ".." && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// allows reports whether a text may refer to a repository, by its full name in lower case, ""
-// for its own.
+// allows reports whether a text may refer to a repository. name is the repository's full name
+// in lower case, or "" for the text's own repository.
 func (r *references) allows(name string) bool {
 	owner, _, _ := strings.Cut(name, "/")
 	return r.all || r.own && (name == "" || name == r.current) || r.repos[name] || r.repos[owner+"/"]
 }
 
-// allowsPath reports whether a link may lead to a path of a host. Only one to an issue, a
-// pull request or a discussion refers to its repository.
+// allowsPath reports whether a link may lead to a path of a host. Only a link to an issue, a
+// pull request or a discussion refers to a repository.
 func (r *references) allowsPath(host, path string) bool {
 	if !r.limited || r.all || host != "" && !slices.Contains(r.hosts, host) {
 		return true

@@ -178,10 +178,10 @@ func (p *pass) isSeparator(i int) bool {
 	return after.Kind == markdown.ItemBlock || after.Kind == markdown.IndentedCodeBlock || p.src[after.Start] == ' '
 }
 
-// lineGuard returns the escape that the text at the offset end needs to stay text
-// when what is from start to end is removed, or "": where only marks and digits are
-// before start on its line, the text could begin a list, a heading, a quote or a
-// fence.
+// lineGuard returns the escape that keeps the text at the offset end text when the
+// source from start to end is removed, or "" if none is needed. Where only marks and
+// digits precede start on its line, the text could otherwise begin a list, a heading,
+// a quote or a fence.
 func (p *pass) lineGuard(start, end int) string {
 	for k := start; k > 0 && p.src[k-1] != '\n'; k-- {
 		if strings.IndexByte(" \t>*+-.)0123456789#", p.src[k-1]) < 0 {

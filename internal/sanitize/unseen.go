@@ -183,7 +183,7 @@ func hidingMacro(s string, colors bool) int {
 	case "phantom", "hphantom", "vphantom", "href", "class", "cssId", "style", "require", "data", "mmlToken", "definecolor", "bbox",
 		"newenvironment", "renewenvironment",
 		"mathchoice", "toggle", // show one of several texts
-		"texttip", "mathtip": // show the second text to who points at the first one
+		"texttip", "mathtip": // show the second text to a reader who points at the first one
 		return k
 	case "DeclareMathOperator": // a name that is perhaps never used
 		if isSentence(s[k:min(len(s), k+longestDefinition)]) {

@@ -23,8 +23,9 @@ func (v verdict) redaction() string {
 	return "(" + v.host + "/redacted)"
 }
 
-// redactionIn is redaction for the address src[start:end]. In parentheses it needs none of its
-// own, except where they follow a bracket: these are to be no link.
+// redactionIn returns the redaction of the address src[start:end]. It leaves out the redaction's
+// parentheses if others are around the address, unless a bracket precedes these: then they may
+// belong to a link.
 func (v verdict) redactionIn(src string, start, end int) string {
 	note := v.redaction()
 	if start > 0 && src[start-1] == '(' && end < len(src) && src[end] == ')' && !strings.HasSuffix(src[:start-1], "]") {
@@ -99,8 +100,8 @@ type judged [16]struct {
 	verdict verdict
 }
 
-// judge is Sanitizer.judge, which it asks once about most hosts of ordinary https
-// addresses.
+// judge returns what Sanitizer.judge returns. It keeps the verdicts about the hosts of
+// ordinary https addresses, so that it seldom judges a host twice.
 func (p *pass) judge(address string) verdict {
 	const longest = 253
 	host, ok := ordinaryHost(address)
