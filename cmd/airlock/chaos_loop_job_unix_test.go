@@ -150,7 +150,7 @@ func TestLoopJobKilled(t *testing.T) {
 				}
 				return 0, false
 			}).outcome()
-			if last := wantLog[len(wantLog)-1]; !strings.Contains(last, "SUCCESS-2-build-") || !strings.Contains(last, "ESC-2-build-") || !strings.Contains(last, "nothing was taken") {
+			if last := wantLog[len(wantLog)-1]; !strings.Contains(last, "SUCCESS-2-build-") || !strings.Contains(last, "ESC-2-build-") || !strings.Contains(last, "the fix was refused") {
 				t.Errorf("the story is another one:\n%s", last)
 			}
 			return

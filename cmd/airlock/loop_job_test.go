@@ -194,7 +194,7 @@ func TestActionLoopHoldsAnAgentsPushAgainstTheRules(t *testing.T) {
 	if out := turn(3, agent); out["loop-status"] != "ESCALATED" {   // nothing was resolved in three iterations
 		t.Errorf("%q", out)
 	}
-	if got := j.dispatched(); len(got) != 2 || !strings.Contains(got[1]["request"].(string), "nothing was taken: protected-files: ") {
+	if got := j.dispatched(); len(got) != 2 || !strings.Contains(got[1]["request"].(string), "Your last change was refused: protected-files: ") {
 		t.Errorf("asked for %v", got)
 	}
 	event, payload := j.comment("Codertocat", 21031067, "/airlock extend 1")

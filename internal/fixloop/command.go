@@ -21,7 +21,7 @@ func ParseCommand(comment string) (e Event, found bool, err error) {
 	}
 	help := fmt.Sprintf("write %s followed by fixed, extend (and a number), skip, abort or retry", CommandWord)
 	if len(words) < 2 {
-		return Event{}, true, fmt.Errorf("the command says nothing: %s", help)
+		return Event{}, true, fmt.Errorf("the command names no decision: %s", help)
 	}
 	e = Event{Type: EventDecision, Decision: Decision(words[1])}
 	switch e.Decision {

@@ -173,8 +173,8 @@ func (p *page) fold(messages []Message) {
 	p.line("</details>")
 }
 
-// maxPosted is how long a message in a comment of its own can be, in UTF-16 code units, so that
-// with what the door adds GitHub takes it: it refuses comments over 65,536.
+// maxPosted limits a message in a comment of its own, in UTF-16 code units. GitHub refuses comments
+// of more than 65,536, and what publishes the message adds to it.
 const maxPosted = 50_000
 
 // Posted returns the comment that notifies people of a fix request or an escalation: what to do,
@@ -184,7 +184,7 @@ func (s State) Posted(m Message, current bool) string {
 	var p page
 	switch {
 	case !current:
-		p.line("**This is over.** The comment that shows the loop has how it stands.")
+		p.line("**This needs no answer any more.** The comment that shows the loop has its current state.")
 	case m.Type == Escalation:
 		p.line("**Next: " + s.next() + ".** " + m.Reason.sentence())
 		p.blank()

@@ -51,7 +51,7 @@ func (t *turn) fixRequest() Message {
 	}
 	m.Omitted = total - len(m.Failures)
 	for _, why := range t.Refused {
-		m.Suggestions = append(m.Suggestions, "Of your last change nothing was taken: "+why)
+		m.Suggestions = append(m.Suggestions, "Your last change was refused: "+why)
 	}
 	m.Suggestions = append(m.Suggestions, suggestions(m.Failures, m.Checks...)...)
 	m.Expected = []string{"After fixes: all checks pass"}
@@ -72,15 +72,15 @@ func (t *turn) fixCompletion(e Event) Message {
 	case len(t.Refused) > 0:
 		m.Files, m.Fixes = nil, nil
 		for _, why := range t.Refused {
-			m.Fixes = append(m.Fixes, "Nothing was taken: "+why)
+			m.Fixes = append(m.Fixes, "The fix was refused: "+why)
 		}
-		m.Summary = "nothing was taken: " + t.Refused[0]
+		m.Summary = "the fix was refused: " + t.Refused[0]
 	case len(m.Fixes) > 0:
 		m.Summary = m.Fixes[0]
 	case len(m.Files) > 0:
 		m.Summary = "changed " + text.Count(len(m.Files), "file")
 	default:
-		m.Summary = "done, without a change that is known"
+		m.Summary = "done; it is not known what was changed"
 	}
 	return m
 }

@@ -114,7 +114,7 @@ func (t *turn) decide(e Event) error {
 // tooMany is why a loop with maxIterations has no further one.
 var tooMany = fmt.Sprintf("a loop has at most %d iterations; abort it and start another one", maxIterations)
 
-// manualFix has the checks run again after a person has fixed the code.
+// manualFix requests another run of the checks after a person has fixed the code.
 func (t *turn) manualFix(e Event, decided string) error {
 	if t.Iteration == maxIterations {
 		return refused(e, CodeInvalid, tooMany)
@@ -133,7 +133,8 @@ func (t *turn) manualFix(e Event, decided string) error {
 	return t.revalidate()
 }
 
-// retry has the checks run again on the unchanged code, which does not count as an iteration.
+// retry requests another run of the checks on the unchanged code. The limit grows by the iteration
+// that this takes.
 func (t *turn) retry(e Event) error {
 	if t.Max == maxIterations {
 		return refused(e, CodeInvalid, tooMany)

@@ -41,7 +41,7 @@ type Event struct {
 	Decision Decision `json:"decision,omitempty"`
 	N        int      `json:"n,omitempty"` // by how many iterations to extend, 0 for the default
 	Merged   bool     `json:"merged,omitempty"`
-	// Message is the identifier of a message that was tried Attempts times.
+	// Message is the identifier of a message whose delivery was tried Attempts times.
 	Message  string `json:"message,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
 	// Text is an error's text, or an answer that makes no sense.

@@ -33,7 +33,7 @@ func (t *turn) requestFix(which func(*check) bool) error {
 	return nil
 }
 
-// awaitsFix refuses a fixer's event that does not answer the request that the loop waits with.
+// awaitsFix refuses a fixer's event that does not answer the current fix request.
 func (t *turn) awaitsFix(e Event) error {
 	switch {
 	case t.Request == nil || e.Iteration > t.Iteration || e.Iteration < 1:
@@ -70,8 +70,8 @@ func (t *turn) fixDone(e Event) error {
 	return t.fixed(e)
 }
 
-// fixed records that the fixer, or a person instead of it, claims to be done, and has the checks
-// run again.
+// fixed records that the fixer, or a person instead of it, claims to be done, and requests another
+// run of the checks.
 func (t *turn) fixed(e Event) error {
 	if err := t.moveAll(Fixing, "the fixer answers", hasStatus(AwaitingFix)); err != nil {
 		return err
@@ -115,10 +115,10 @@ func reasons(list []string) []string {
 	return out
 }
 
-// unchanged records an iteration in which nothing was taken of the fix. The checks that failed do
-// not run: they fail with the same failures.
+// unchanged records an iteration whose fix was refused. The checks that failed do not run: they fail
+// with the same failures.
 func (t *turn) unchanged() error {
-	const why = "nothing was taken of the fix"
+	const why = "the fix was refused"
 	again := t.nextIteration()
 	for _, c := range again {
 		if err := t.revalidated(c, Fail, why); err != nil {
@@ -241,7 +241,7 @@ func (t *turn) refusedPush(e Event) error {
 	t.Refused = reasons(e.Refused)
 	t.fault(Message{
 		Type: ErrorNotification, Error: ErrInvalidResponse, To: Fixer, ErrorText: t.Refused[0], Context: "Taking the pushed commit " + text.Truncate(text.OneLine(e.Head), 40) + causedBy(e),
-		Recovery: []string{"Leave the changes that are refused out, and push again"}, Next: "escalate", Summary: "a push was not taken: " + t.Refused[0],
+		Recovery: []string{"Leave the changes that are refused out, and push again"}, Next: "escalate", Summary: "a push was refused: " + t.Refused[0],
 	})
 	if t.Status == Escalated {
 		return nil

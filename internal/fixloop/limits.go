@@ -106,7 +106,7 @@ func ParseLimits(text string) (Limits, error) {
 	for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		name, value, _ := strings.Cut(pair, "=")
 		known, err := l.set(name, value)
-		_, _ = complete.set(name, value) // where it is zero, l would have the default
+		_, _ = complete.set(name, value) // a zero of l means the default, but one of complete is an error
 		switch {
 		case given[name]:
 			return Limits{}, fmt.Errorf("limit %q is given twice", name)

@@ -103,20 +103,20 @@ func (r Reason) sentence() string {
 		ReasonIterations:      "What failed still fails after the last iteration.",
 		ReasonTimeout:         "Time was up, and nothing came after the reminder either.",
 		ReasonDeadlock:        "Nothing that failed was resolved in the last iterations.",
-		ReasonSpecialist:      "A check does not work: it is the check that has to be mended, or what it needs.",
+		ReasonSpecialist:      "A check does not work: mend the check itself, or what it needs.",
 		ReasonCritical:        "The security review found a critical vulnerability, which a person has to look at.",
 		ReasonInvalidResponse: "The fixer's answers could not be understood.",
 		ReasonFixer:           "The fixer itself failed.",
 		ReasonUndelivered:     "A message could not be delivered.",
 		ReasonRetry:           "The unchanged code failed again.",
-		ReasonRefused:         "What was pushed may not be changed by an agent.",
+		ReasonRefused:         "The push changes what an agent may not change.",
 	}[r]
 }
 
 // Message is one message of the protocol with its entry in the communication log. Which of the
 // members after Summary are set depends on its type.
 type Message struct {
-	// Entry is the identifier of the log entry, which no other message of the loop has.
+	// Entry is the identifier of the log entry. It is unique within the loop.
 	Entry string `json:"entry"`
 	Type  Type   `json:"type"`
 	// ID is the message's identifier; a change of status has none.

@@ -374,7 +374,7 @@ func failureOf(p part) (f Failure, others []Check) {
 }
 
 // readOrigin reads "(severity)", "at `path:line`" and "by `tool/rule`", as far as they are there,
-// and returns the words from the first of another form on.
+// and returns the words after them.
 func (f *Failure) readOrigin(words []word) (rest []word) {
 	for len(words) > 0 && words[0].style == plain {
 		lead := strings.Join(strings.Fields(words[0].text), " ")

@@ -337,8 +337,8 @@ func (w *walk) answers(m Message) {
 	}
 }
 
-// judge compares what a complete round of results, or a fix that was refused, led to with what it has
-// to lead to by the model.
+// judge asserts that a complete round of results, or a refused fix, led to what the model says it
+// has to.
 func (w *walk) judge(before State, e Event, messages []Message) {
 	w.t.Helper()
 	if before.Status() == Escalated && (e.Type == EventDecision || e.Type == EventPush && len(e.Refused) == 0) {

@@ -25,7 +25,7 @@ func TestARefusedFix(t *testing.T) {
 	}
 	request := p.state.Work().Request
 	parsed, err := Parse(request.Markdown())
-	if err != nil || !slices.ContainsFunc(parsed.Suggestions, func(s string) bool { return strings.Contains(s, "nothing was taken: "+protected) }) {
+	if err != nil || !slices.ContainsFunc(parsed.Suggestions, func(s string) bool { return strings.Contains(s, "was refused: "+protected) }) {
 		t.Errorf("the next request does not say why: %q, %v", parsed.Suggestions, err)
 	}
 	p.fix("less")

@@ -15,8 +15,8 @@ const TimeLayout = "2006-01-02 15:04:05"
 const signature = "Validation Orchestrator (recursive-communicator skill)"
 
 // Markdown renders the message in the spec's form. Foreign texts cannot change its structure. But
-// mentions and references in them, and a sender such as @tests, would act on GitHub until the door
-// that the message leaves by makes them inert.
+// mentions and references in them, and a sender such as @tests, would act on GitHub: whatever
+// publishes the message makes them inert first.
 func (m Message) Markdown() string {
 	var p page
 	p.line("## " + spelling[m.Type].title)
@@ -67,7 +67,7 @@ func (m Message) Markdown() string {
 	return p.String()
 }
 
-// sections writes what stands between the rules.
+// sections writes the part of the message between its two horizontal rules.
 func (m Message) sections(p *page) {
 	feature := "feature #" + strconv.Itoa(m.Issue)
 	switch m.Type {

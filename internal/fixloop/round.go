@@ -107,8 +107,8 @@ func (t *turn) specialistErrors(erred []Result) (escalated bool, err error) {
 	return false, nil
 }
 
-// specialistError completes and records the notification m, which has the checks with the same
-// error, and that error. again is the check whose second error escalates, "" for none.
+// specialistError completes and records the notification m, which contains an error and the checks
+// that have it. again is the check whose second error escalates, "" for none.
 func (t *turn) specialistError(m Message, again Check) {
 	checks := names(m.Checks)
 	m.Type, m.Error, m.To, m.Context = ErrorNotification, ErrSpecialistFailure, MainOrchestrator, "Running "+checks
@@ -249,8 +249,8 @@ func (t *turn) failedRound(failed, critical Check) error {
 // isUnmetAcceptance selects criteria that were not met and are to be evaluated again.
 func isUnmetAcceptance(c *check) bool { return c.Name == Acceptance && c.Status == ReChecking }
 
-// remember adds the iteration to the history, and counts the iterations from the last one that resolved
-// anything, that one included.
+// remember adds the iteration to the history, and counts the iterations since the last one that
+// resolved anything, which is the first of them.
 func (t *turn) remember() {
 	var prints []string
 	round := Round{Iteration: t.Iteration}
@@ -321,7 +321,7 @@ func (t *turn) finalPass() error {
 	return t.moveAll(ReChecking, "the final pass", func(c *check) bool { return c.Name != Acceptance })
 }
 
-// acceptance has the criteria evaluated.
+// acceptance requests an evaluation of the criteria.
 func (t *turn) acceptance() error {
 	t.begin(WorkAcceptance, []Check{Acceptance})
 	c := t.checkNamed(Acceptance)

@@ -110,7 +110,7 @@ func TestOnlyValidatingCountsForAnIteration(t *testing.T) {
 	p.wantEscalated(ReasonTimeout)
 }
 
-// Each operation has the time limit of its own.
+// Each operation has a time limit of its own.
 func TestEachOperationHasItsLimit(t *testing.T) {
 	p := begun(t, Loop{Limits: Limits{Validation: time.Minute, Fix: 2 * time.Minute, Revalidation: 3 * time.Minute}})
 	p.wantDue(time.Minute)
@@ -142,7 +142,7 @@ func TestNonsenseGivesTimeForAnotherAnswer(t *testing.T) {
 	p.wantDue(30 * time.Minute)
 }
 
-// What answers a request that is over is late.
+// An answer to a request that is over is late.
 func TestAnswersOfAFixerThatAreLate(t *testing.T) {
 	p := begun(t, Loop{})
 	p.results(failing(Tests, "a", "b"))

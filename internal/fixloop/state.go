@@ -74,7 +74,7 @@ type document struct {
 	Stuck   int      `json:"stuck,omitempty"`
 	// Validating is how long this iteration's validations took so far.
 	Validating time.Duration `json:"validating,omitempty"`
-	// Retry reports that a person has the unchanged code checked again: a failure escalates.
+	// Retry reports that a person asked to check the unchanged code again: a failure then escalates.
 	Retry   bool     `json:"retry,omitempty"`
 	Reason  Reason   `json:"reason,omitempty"`  // of the newest escalation
 	Decided string   `json:"decided,omitempty"` // the newest decision, in words
