@@ -32,13 +32,13 @@ func (c Config) Permissions() []string {
 			}
 		}
 	}
-	if c.Own.Comment || c.Own.Review {
+	if c.Own.Comment || c.Own.Review || c.Own.Loop {
 		add([]string{"pull-requests"})
 	}
 	if c.Own.CheckRun {
 		add([]string{"checks"})
 	}
-	if c.Own.Tick {
+	if c.Own.Tick || c.Own.Loop {
 		add([]string{"issues"})
 	}
 	if c.Own.SecurityReport {
