@@ -160,7 +160,8 @@ func parse(raw []byte) (b Blueprint, violations []schema.Violation, err error) {
 	return b, violations, nil
 }
 
-// duplicates returns the violation that a member of raw JSON is there twice, if one is.
+// duplicates returns a violation if an object in raw JSON has a member twice. It is about the first
+// such member.
 func duplicates(raw []byte) []schema.Violation {
 	if path, twice := schema.Duplicate(raw); twice {
 		return []schema.Violation{{Path: path, Message: "the member is there twice"}}

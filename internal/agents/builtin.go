@@ -28,7 +28,7 @@ func BuiltIns() ([]Blueprint, error) {
 		{Acceptance, 0, "validation-request.schema.json", "validation-response.schema.json",
 			"Verifies acceptance criteria in a work tree on the server, by machine where their hints allow it, and answers a verdict with evidence."},
 		{FixLoop, 6 * time.Hour, "fix-loop-input.json", "",
-			"Has what the six checks find on the server mended by a fixer and checked again, until all pass or a person has to decide, and answers where the loop is then."},
+			"Runs the six checks on the server, lets a fixer mend what they find, and runs them again, until all pass or a person has to decide. Answers the state of the loop."},
 		{PhaseValidation, 0, "phase-validation-input.json", "phase-validation-output.json",
 			"Runs the six checks (formatter, linter, build, tests, code review, security review) on changed files of a project on the server, and answers how each ended."},
 		{CollectOutput, 0, "collect-output-input.json", "agent-output.json",

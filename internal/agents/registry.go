@@ -26,7 +26,7 @@ type Registry struct {
 	fixed map[string]Blueprint // by name
 }
 
-// Parameters is Validator.Parameters, with the rules of agents built in.
+// Parameters does what Validator.Parameters does, and also applies the Rules of an agent built in.
 func (r *Registry) Parameters(b Blueprint, parameters []byte) error {
 	if err := r.Validator.Parameters(b, parameters); err != nil {
 		return err
@@ -156,8 +156,8 @@ func (r *Registry) near(ctx context.Context, name string) (string, error) {
 // maxName is how long an agent's name may be.
 const maxName = 63
 
-// isName reports whether a text has neither more characters than an agent's name may have, nor other
-// ones. A store may not be able to look for such a text.
+// isName reports whether a text is short enough for an agent's name, and has only characters of names.
+// A store may not be able to look for any other text.
 func isName(s string) bool {
 	return len(s) <= maxName && !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') && r != '-' })
 }

@@ -53,9 +53,10 @@ type Validator struct {
 	compiled map[[sha256.Size]byte]*schema.Schema
 }
 
-// Parameters returns a *ParameterError with every violation if parameters, raw JSON, do
-// not conform to the agent's schema; where a member is there twice, only with such members.
-// Another error is about the schema itself.
+// Parameters returns a *ParameterError with every violation if parameters, raw JSON, do not
+// conform to the agent's schema. If a member is there twice, the error is only about the first such member. Half
+// of a surrogate pair is reported only if nothing else is wrong. Any other error is about the
+// schema itself.
 func (v *Validator) Parameters(b Blueprint, parameters []byte) error {
 	violations, err := v.validate(b.Schema(), parameters)
 	if err != nil {

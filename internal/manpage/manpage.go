@@ -85,7 +85,7 @@ func (w *writer) macro(name string, arguments ...string) {
 	w.line(line)
 }
 
-// paragraphs writes the paragraphs of a text, those whose first line is indented as they are.
+// paragraphs writes the paragraphs of a text. A paragraph whose first line is indented keeps its lines.
 func (w *writer) paragraphs(text string) {
 	for i, paragraph := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
 		if i > 0 {
@@ -99,7 +99,7 @@ func (w *writer) paragraphs(text string) {
 	}
 }
 
-// verbatim writes indented lines as they are.
+// verbatim writes indented lines as lines of their own.
 func (w *writer) verbatim(text string) {
 	w.line(".RS 2\n.nf")
 	for line := range strings.SplitSeq(text, "\n") {

@@ -23,8 +23,8 @@ func hostileTexts() []string {
 	}
 }
 
-// TestStrangersNameNoCommand tests rule R11: the words of a command are the owner's, and
-// of a pull request only paths are added, each an argument of its own that
+// TestStrangersNameNoCommand tests rule R11: the words of a command are the owner's. Only
+// paths of the pull request are added to them, each as an argument of its own that
 // begins with "./". The commands run for real; none leaves a canary.
 func TestStrangersNameNoCommand(t *testing.T) {
 	t.Parallel()

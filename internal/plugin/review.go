@@ -144,7 +144,7 @@ func (w *work) review(ctx context.Context, dir string) error {
 const grace = 2 * time.Second
 
 // keptOutput is how much of each stream is kept for error messages, in bytes. Findings are
-// read while it is printed.
+// read while the command prints them.
 const keptOutput = 16 << 10
 
 // call runs the command once and reads what it prints.

@@ -19,7 +19,7 @@ func finish(kc KindConfig, it safeoutput.Item) (safeoutput.Item, []Note, *refusa
 	var refused *refusal
 	final := safeoutput.Clone(it)
 	if repo, ok := safeoutput.Field(final, "repo").(*string); ok {
-		*repo = "" // it is this one
+		*repo = "" // it names this repository
 	}
 	switch it := final.(type) {
 	case *safeoutput.CreateIssue:

@@ -20,7 +20,7 @@ func (n *notes) addedLabels(kc KindConfig, asked []string) ([]string, *refusal) 
 	case limit == 0:
 		limit = safeoutput.SpecOf(safeoutput.KindAddIssueLabel).DefaultMaxLabels
 	case limit < 0:
-		limit = maxLabels // not negative, by which labels would set the owner's alone
+		limit = maxLabels // if it were negative, n.labels would set the owner's labels alone
 	}
 	labels := n.labels(kc, asked, limit)
 	if len(labels) == 0 {
@@ -103,8 +103,8 @@ func onlyLooksLike(patterns []string, label string) bool {
 	})
 }
 
-// describeAlike returns a remark about those of the labels that only look like an allowed,
-// blocked or added one of the owner's, or "".
+// describeAlike returns a remark about the labels that only look like one that the owner allows,
+// blocks or adds. It returns "" if there are none.
 func describeAlike(kc KindConfig, labels []string) string {
 	named := slices.Concat(kc.AllowedLabels, kc.BlockedLabels, kc.Labels)
 	alike := slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return !onlyLooksLike(named, l) })

@@ -39,8 +39,9 @@ func (s OwnSettings) reviewComments() int {
 	return cmp.Or(max(s.ReviewComments, 0), DefaultOwnReviewComments)
 }
 
-// judgeOwn is judgeItem for an item of Airlock's own. OwnSettings apply to it instead
-// of the settings of kinds, and it acts only on the event's pull request.
+// judgeOwn decides on one item of Airlock's own. OwnSettings apply to it instead of the
+// settings of kinds. Of issues and pull requests, it acts only on the event's pull request
+// or, if it ticks boxes, on the issue that it names.
 func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusal) {
 	kind := it.Kind()
 	if allowed, setting := cfg.Own.allows(it); !allowed {
@@ -62,8 +63,8 @@ func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusa
 	return v, nil
 }
 
-// allows reports whether an own item may leave. setting is the one that decides, "" if that is
-// none of those that the owner sets for the kind.
+// allows reports whether an own item may leave. setting is the configuration that decides, or "" if
+// the owner has no setting for the kind.
 func (s OwnSettings) allows(it safeoutput.Item) (allowed bool, setting string) {
 	switch it.Kind() {
 	case safeoutput.KindStickyComment:
