@@ -28,11 +28,12 @@ func (o Output) Bytes() []byte {
 // String returns Bytes as a string.
 func (o Output) String() string { return string(o.Bytes()) }
 
-// maxSecret is how long a secret may be that the gap between Head and Tail divides, in bytes.
+// maxSecret is the longest secret, in bytes, that Masked hides if the gap between Head and Tail divides
+// it.
 const maxSecret = 16 << 10
 
-// Masked returns the stream as it was kept, with its secrets masked by mask. Where bytes were dropped,
-// the gap is wider: a part of a secret may stand at both its sides, which mask does not recognise.
+// Masked returns the stream as it was kept, with its secrets masked by mask. If bytes were dropped, it
+// widens the gap, because mask does not recognise a part of a secret on either side of the gap.
 func (o Output) Masked(mask func(string) string) string {
 	if !o.Truncated() {
 		return mask(o.String())

@@ -15,7 +15,7 @@ import (
 
 // A second run of this program becomes here what Run asks for. It happens in an init function, so
 // that the libraries of the main program are not initialised first: Go initialises packages in the
-// order of their paths, each once its imports are. A second run needs none of those libraries, and
+// order of their paths, each after the packages that it imports. A second run needs none of those libraries, and
 // initialising them takes more than twice the processor time of all that it does itself.
 func init() { enterChild(os.Args) }
 

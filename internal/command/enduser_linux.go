@@ -45,7 +45,7 @@ func killAll(uid uint32) error {
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with this function
 		if unix.Gettid() == unix.Getpid() {
-			// The main thread does not end; it waits for another that does.
+			// This is the main thread, which must not end: a goroutine on another thread does the work.
 			defer runtime.UnlockOSThread()
 			done <- killAll(uid)
 			return

@@ -156,7 +156,7 @@ func Probe(id Identity) error {
 	return nil
 }
 
-// probe has a child carry out an order without a program, and returns why it could not.
+// probe lets a child carry out an order without a program, and returns why the child could not.
 func probe(o order) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

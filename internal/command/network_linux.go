@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newNetwork has a process begin in a network namespace of its own. Root makes one; another
-// user first needs a user namespace, in which that user may make one.
+// newNetwork makes a process start in a network namespace of its own. Users other than root may make
+// one only in a user namespace of their own, which the process gets as well.
 func newNetwork(attr *syscall.SysProcAttr) {
 	attr.Cloneflags |= unix.CLONE_NEWNET
 	if os.Geteuid() == 0 {

@@ -30,7 +30,7 @@ func (p *running) startSupervised(o order) error {
 		return err
 	}
 	defer read.Close()
-	p.lifeline = write // before the start, from which on the context may end
+	p.lifeline = write // set before the start, because the context may end right after it
 	p.cmd.ExtraFiles = []*os.File{read}
 	if err := startChild(p.cmd, superviseFlag, o); err != nil {
 		_ = write.Close()

@@ -19,7 +19,7 @@ type copyOptions struct {
 	owner  *command.Identity   // of the copies; nil: this process's user
 	copied func(entries int64) // called with how many entries have been copied; may be nil
 	// retarget returns what a link in the directory dir points to in the copy. dir is relative
-	// to the top. nil: what it points to already.
+	// to the top. If retarget is nil, links keep what they point to.
 	retarget func(dir, target string) string
 }
 

@@ -159,9 +159,9 @@ func BenchmarkSplit(b *testing.B) {
 	b.ReportMetric(float64(turns.Microseconds())/4000/float64(b.N), "ms/turn")
 }
 
-// nested is a script that makes more nested directories than fewFiles lets this process have files
-// open, some of them read-only. Others have names that Airlock gives to directories when it removes
-// nested ones.
+// nested is a script that nests directories more deeply than the number of files that this process
+// may have open after fewFiles. Some of the directories are read-only. Others have the names that
+// Airlock gives to directories when it removes nested ones.
 const nested = `mkdir -p $(printf 'moved-%d/in ' $(seq 0 20)) $(printf 'd/%.0s' $(seq 400)) && cd d && echo >moved-25 && echo >f && cd d && mkdir locked && echo >locked/f && chmod 500 locked . ..`
 
 // fewFiles lets this process have 300 files open until the test ends.

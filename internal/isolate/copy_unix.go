@@ -164,8 +164,8 @@ func openDir(at int, base string) (*os.File, error) {
 	}
 	// Where a file system does not report the kinds of entries (NFS, some of FUSE), ReadDir asks
 	// for each by the name that the directory is given here. Its real name may be another
-	// directory's by then, so this one stands for the descriptor. The file systems of macOS
-	// report the kinds.
+	// directory's by then, so the name given here leads to the descriptor. The file systems of
+	// macOS report the kinds.
 	name := "directory " + strconv.Itoa(fd)
 	if runtime.GOOS == "linux" {
 		name = "/proc/self/fd/" + strconv.Itoa(fd)
@@ -276,8 +276,9 @@ func (c *copier) note(name, why string) {
 }
 
 // removeAll removes a tree that strangers' programs have worked in. Unlike os.RemoveAll it
-// removes directories that are nested more deeply than this process may have files open,
-// and those to which their owner may not write. No program may work there any more.
+// removes directories that are nested more deeply than the number of files that this process
+// may have open, and those to which their owner may not write. No program may work there any
+// more.
 func removeAll(name string) error {
 	first := os.RemoveAll(name)
 	if first == nil {

@@ -26,10 +26,11 @@ func DefaultPass() []string {
 var secretName = lazyregexp.New(`(?i)token|secret|passw|passphrase|credential|private_?key|api_?key|access_?key|(^|_)(auth|key|pat|pwd)(_|$)|^(ACTIONS|INPUT|GITHUB)_`)
 
 // environment builds the part of an environment that all users have in common. It says that this is
-// CI, asks for messages in English, by which failures are counted, and contains those variables of
-// environ that are named in pass, or in DefaultPass if that is nil, except CI, HOME and TMPDIR, which
-// are never passed on, and those that look like a secret by their name or their value. For each of the
-// latter a note gives the reason, but never the value. Relative directories are removed from PATH.
+// CI, asks for messages in English, by which failures are counted, and contains PATH, LANG, TERM and
+// the variables of environ that are named in pass, or in DefaultPass if pass is nil. It leaves out CI,
+// HOME and TMPDIR, and variables that look like a secret by their name or their value. For each of the
+// latter a note gives the reason, but never the value. The value of PATH is not examined, but relative
+// directories are removed from it.
 func environment(environ, pass []string) ([]string, []Note) {
 	if pass == nil {
 		pass = DefaultPass()

@@ -24,7 +24,7 @@ import (
 // cannotSeparate returns why this process cannot keep a program apart, or "".
 func cannotSeparate() string {
 	if os.Geteuid() != 0 {
-		return "only root can keep it apart"
+		return "only root can keep the code apart from it"
 	}
 	return ""
 }
@@ -308,8 +308,8 @@ func sweepDir(name string, users []uint32) error {
 	}
 }
 
-// sweepListing removes those in the rest of the directory's listing. It reports whether there is a
-// reason to list it again: something was removed, and all could be listed. What cannot be listed
+// sweepListing removes the users' entries in the rest of the directory's listing. It reports whether
+// to list the directory again: something was removed, and all could be listed. What cannot be listed
 // does not belong to the users.
 func sweepListing(dir *os.File, name string, users []uint32) (again bool, err error) {
 	for {

@@ -4,7 +4,7 @@ package isolate
 
 import "context"
 
-func cannotSeparate() string { return "only Linux can keep it apart" }
+func cannotSeparate() string { return "Airlock can keep the code apart from it only on Linux" }
 
 func (*Sandbox) separate(context.Context, Config) error {
 	return &RefusedError{cannotSeparate()}

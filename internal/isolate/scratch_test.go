@@ -83,7 +83,7 @@ func checkout(t *testing.T) (workspace, temp string) {
 	return workspace, temp
 }
 
-// TestScratch asserts that a copy is as the workspace, and that the workspace stays as it is when a
+// TestScratch asserts that a copy is like the workspace, and that the workspace stays as it is when a
 // program changes files of the copy by every name that leads to them.
 func TestScratch(t *testing.T) {
 	t.Parallel()
@@ -201,7 +201,7 @@ func TestScratchWithoutWhatMayNotBeRead(t *testing.T) {
 		got = append(got, n.Name+": "+n.Why)
 	}
 	want := []string{".git: git's directory may contain credentials, and programs in its configuration", "data: it may not be read", "key: it may not be read", "pipe: it is a FIFO"}
-	if os.Geteuid() == 0 { // who reads everything
+	if os.Geteuid() == 0 { // root may read everything
 		want = []string{want[0], want[3]}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

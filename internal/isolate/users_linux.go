@@ -86,7 +86,7 @@ func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
 		}
 	}
 	if first == nil {
-		first = &RefusedError{"every user id that it could have belongs to somebody"}
+		first = &RefusedError{"every user id that the code could run as belongs to somebody"}
 	}
 	return nil, first
 }

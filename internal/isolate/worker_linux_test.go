@@ -98,8 +98,8 @@ func TestWorkersRunSideBySide(t *testing.T) {
 	}
 }
 
-// TestAWorkerEndsItsOwnAlone asserts rule R4 for workers: what a worker's program leaves is
-// ended with it, and no other worker's program.
+// TestAWorkerEndsItsOwnAlone asserts rule R4 for workers: the processes that a worker's program
+// leaves end with it, and the programs of other workers go on.
 func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 	t.Parallel()
 	sandbox, workers := openSplit(t, newRunner(t))

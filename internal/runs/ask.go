@@ -35,7 +35,7 @@ func await(ctx context.Context, c Coordinator, id string) (Run, error) {
 			if r.StatusReason != nil {
 				return r, fmt.Errorf("the run %s is still %s: %s", id, r.Status, r.StatusReason.Message)
 			}
-			return r, fmt.Errorf("the run %s is still %s: 'airlock runs show %s' shows what becomes of it, and runs of a store begin when 'airlock serve' has it", id, r.Status, id)
+			return r, fmt.Errorf("the run %s is still %s: 'airlock runs show %s' shows its status, and the runs of a store start when 'airlock serve' or 'airlock runner' runs on it", id, r.Status, id)
 		case <-tick.C:
 		}
 	}

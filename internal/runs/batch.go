@@ -66,8 +66,8 @@ func (b *batcher) close() {
 // request that outlasts the time in which a server stops.
 var errClosed = errors.New("the server stops; nothing was recorded")
 
-// apply is store.Apply, in a transaction that others may share. If that fails because of one
-// of them, each has a transaction of its own.
+// apply does what store.Apply does, in a transaction that other callers may share. If that fails
+// because of one caller, each of them gets a transaction of its own.
 func (b *batcher) apply(ctx context.Context, statements []store.Statement) (changed []int64, err error) {
 	c := &call{ctx, statements, make(chan applied, 1)}
 	if err := b.send(c); err != nil {

@@ -114,7 +114,7 @@ func (l *logWriter) add(lines []byte) {
 	if l.full {
 		return
 	}
-	// Replace first and count then: a replacement is longer. PostgreSQL stores no NUL.
+	// Replace first, then count: a replacement is longer. PostgreSQL stores no NUL.
 	lines = bytes.ReplaceAll(bytes.ToValidUTF8(lines, []byte("\uFFFD")), []byte{0}, []byte("\uFFFD"))
 	if room := maxLog - l.kept; len(lines) > room {
 		lines, l.full = append(bytes.ToValidUTF8(lines[:room], nil), "…"...), true // the mark of a cut: see secrets.Scanner.Mask

@@ -16,8 +16,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
 
-// slowLog is a store that does not add to a log before the gate is open. Then it loses as many
-// answers as lost counts.
+// slowLog is a store that does not add to a log before the gate is open. After that it loses as many
+// answers as the number in lost.
 type slowLog struct {
 	store.Querier
 	gate chan struct{}

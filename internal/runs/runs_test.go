@@ -46,8 +46,8 @@ type coordinator struct {
 	store    *store.Store
 }
 
-// start opens a coordinator that the test's end closes. Its worker carries out so many runs at
-// once; with 0 it is not started, and runs wait.
+// start opens a coordinator, which is closed when the test ends. concurrency is the number of runs
+// that its worker carries out at once; if it is 0, the worker is not started, and runs wait.
 func start(t *testing.T, location string, concurrency int, tags ...string) coordinator {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -77,8 +77,8 @@ func start(t *testing.T, location string, concurrency int, tags ...string) coord
 	return c
 }
 
-// startAnother starts another worker, which carries out so many runs at once, and which the test's
-// end closes.
+// startAnother starts another worker, which is closed when the test ends. concurrency is the number
+// of runs that it carries out at once.
 func (c coordinator) startAnother(t *testing.T, concurrency int, lease time.Duration) *runs.Worker {
 	t.Helper()
 	cfg := c.worker.WorkerConfig
@@ -352,7 +352,7 @@ func TestCreate(t *testing.T) {
 		if _, _, err := c.Create(ctx, runs.Request{AgentName: "other", Parameters: json.RawMessage(`{"prompt":"Test"}`), Key: "k"}); !errors.As(err, &conflict) {
 			t.Errorf("another agent under one key: %v", err)
 		}
-		// Of many at the same moment, one is recorded.
+		// Of many requests with one key at the same moment, one is recorded.
 		ids := make(chan string)
 		for range 20 {
 			go func() {
@@ -404,8 +404,8 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-// TestListIsBounded asserts that a list of runs with large parameters comes in parts, of which
-// each run is in one.
+// TestListIsBounded asserts that a list of runs with large parameters comes in parts, and that each
+// run is in exactly one of them.
 func TestListIsBounded(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
@@ -465,7 +465,7 @@ func TestOneThatCannotBeRecorded(t *testing.T) {
 	}
 }
 
-// TestRunKeepsItsBlueprint asserts that a run is carried out as the agent was when it was
+// TestRunKeepsItsBlueprint asserts that a run uses the blueprint that its agent had when the run was
 // created.
 func TestRunKeepsItsBlueprint(t *testing.T) {
 	t.Parallel()
@@ -620,7 +620,7 @@ func TestCreateWhileClosing(t *testing.T) {
 	creating.Wait()
 }
 
-// TestDrain asserts that what runs may end, and that what waits goes on later.
+// TestDrain asserts that Drain lets running runs end, and that waiting runs stay for the next worker.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	c := start(t, t.TempDir()+"/store.db", 1)

@@ -125,7 +125,7 @@ func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, 
 }
 
 // creation returns the statements that record a run. They can be executed twice. If key is that of
-// another run, they record no run, and the first one, which is about the key, changes no row.
+// another run, they record no run, and the first statement, which is about the key, changes no row.
 func creation(r Run, blueprint, needs string, limit time.Duration, key, digest string) (all []store.Statement) {
 	at := r.CreatedAt.UnixMilli()
 	if key != "" {
@@ -206,7 +206,7 @@ type Filter struct {
 	AgentName string
 	Status    Status
 	Before    string // a run's id: only runs that are older
-	Limit     int    // required: at most so many
+	Limit     int    // required: the largest number of runs
 }
 
 // maxListed is the number of bytes of parameters after which List returns no further run.

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Tables are the tables of runs. Durations are in milliseconds, and times in those since 1970.
+// Tables are the tables of runs. Durations are in milliseconds, and times in milliseconds since 1970.
 var Tables = store.Schema{Package: "runs", Steps: []store.Step{
 	// events is the number of a run's events, and deadline when its time limit ends. A key's body is
 	// the digest of the request.
@@ -57,7 +57,7 @@ CREATE TABLE run_log (
 	// needs and tags are joined by '+'. expired is 1 after a run's result and log were deleted.
 	// run_queues has a row for each set of needs. Its column used is when a run with these needs was
 	// last created, looked is when Tend last looked for a worker that can take such a run, and
-	// unserved is for how long there had been none then.
+	// unserved is for how long there had been no such worker at that time.
 	store.Both(`
 ALTER TABLE runs ADD COLUMN needs TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN time_limit BIGINT NOT NULL DEFAULT 3600000;
@@ -140,7 +140,7 @@ type NotFoundError struct{ ID string }
 
 // Error implements error.
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("there is no run %q; results are deleted some time after their end", text.Truncate(e.ID, 100))
+	return fmt.Sprintf("there is no run %q; runs are deleted some time after they have ended", text.Truncate(e.ID, 100))
 }
 
 // change sets columns of a run, among them its status, and records the event. It reports
@@ -173,8 +173,8 @@ type outcome struct {
 	Error  *Error
 }
 
-// end records how a run ended, once: it changes nothing if it has ended already, or if the
-// condition, which is SQL, does not hold. Its parameters are counted from $5.
+// end records how a run ended, once: it changes nothing if the run has ended already, or if the
+// condition, which is SQL, does not hold. The condition's parameters are counted from $5.
 func (o outcome) end(ctx context.Context, s *store.Store, id, condition string, args ...any) error {
 	var result, failure any
 	if o.Result != nil {

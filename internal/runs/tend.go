@@ -11,7 +11,7 @@ import (
 const (
 	tendEvery = 10 * time.Second
 	tendBatch = 500
-	// keepQueue is the time for which a set of needs is remembered after the last run that has it.
+	// keepQueue is the time for which a set of needs is remembered after the last run with it was created.
 	keepQueue = 24 * time.Hour
 )
 

@@ -73,7 +73,7 @@ func (w *watcher) changed(id string) {
 	w.wakeLocked(id)
 }
 
-// wakeLocked is changed for callers that hold mu.
+// wakeLocked does what the method changed does, for callers that hold mu.
 func (w *watcher) wakeLocked(id string) {
 	for c := range w.waiting[id] {
 		signal(c)

@@ -187,7 +187,7 @@ func (w *Worker) workAs(ctx context.Context, name string) {
 			err = w.review(ctx, name, failing)
 		}
 		if err != nil && ctx.Err() == nil && !failing {
-			w.Log.Warn("runs cannot be taken from the store: trying on", "error", err)
+			w.Log.Warn("runs cannot be taken from the store: trying again", "error", err)
 		}
 		failing = err != nil
 		switch {
