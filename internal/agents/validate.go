@@ -54,9 +54,9 @@ type Validator struct {
 }
 
 // Parameters returns a *ParameterError with every violation if parameters, raw JSON, do not
-// conform to the agent's schema. If a member is there twice, the error is only about the first such member. Half
-// of a surrogate pair is reported only if nothing else is wrong. Any other error is about the
-// schema itself.
+// conform to the agent's schema. If a member is there twice, the error is only about the first
+// such member. Half of a surrogate pair is reported only if nothing else is wrong. Any other
+// error is about the schema itself.
 func (v *Validator) Parameters(b Blueprint, parameters []byte) error {
 	violations, err := v.validate(b.Schema(), parameters)
 	if err != nil {

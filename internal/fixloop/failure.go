@@ -32,7 +32,7 @@ type Failure struct {
 	// Details are lines that explain the message, such as an assertion's output.
 	Details string `json:"details,omitempty"`
 	// Suggestion is the text that should replace the line, or the lines of the finding. One
-	// over 2,000 bytes is left out.
+	// over 2,000 bytes, or with characters that act on a terminal, is left out.
 	Suggestion string `json:"suggestion,omitempty"`
 	// Fingerprint identifies the same failure in two iterations. It does not depend on
 	// line numbers; Step makes one where it is "".

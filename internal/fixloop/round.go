@@ -9,7 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// result records the results of checks. The operation ends when all its checks have one.
+// result records the results of checks. The operation ends when all its checks have one, or when one
+// reports a critical vulnerability.
 func (t *turn) result(e Event) error {
 	if err := t.fits(e); err != nil {
 		return err

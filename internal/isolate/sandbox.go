@@ -102,10 +102,11 @@ type user struct {
 // env returns the part of the environment that differs from user to user.
 func (u *user) env() []string { return []string{"HOME=" + u.home, "TMPDIR=" + u.temp} }
 
-// Open prepares a sandbox. It is apart from this process if this process is root's. If it
-// is not, the code runs in the workspace itself, unless there is a credential at stake:
-// then the error is a *RefusedError. If two sandboxes close the same paths, others have their
-// rights again as soon as the first of them is closed.
+// Open prepares a sandbox. It is apart from this process if this process is root's, on Linux.
+// Otherwise the code runs in the workspace itself, and only Workspace, Environ and NoNetwork of
+// the Config apply; but if there is a credential at stake, the error is a *RefusedError. If two
+// sandboxes close the same paths, others have their rights again as soon as the first of them is
+// closed.
 func Open(ctx context.Context, cfg Config) (*Sandbox, error) {
 	why := cannotSeparate()
 	if why != "" && cfg.Credential {
@@ -167,8 +168,8 @@ func (s *Sandbox) Replacements() []string {
 func (s *Sandbox) sharedHome() string { return filepath.Join(s.base, "shared") }
 
 // Run runs a program as command.Run does. In a sandbox that is apart, no other program
-// runs meanwhile. The sandbox sets the identity and, where the Spec has none, the limits
-// and the directory; spec.Env is added to the sandbox's environment.
+// runs meanwhile, and the sandbox sets the identity and, where the Spec has none, the limits.
+// It sets the directory where the Spec has none, and adds spec.Env to its environment.
 func (s *Sandbox) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
 	if !s.apart {
 		return command.Run(ctx, s.complete(spec, nil))

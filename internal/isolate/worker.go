@@ -24,7 +24,7 @@ type Worker struct {
 // user owns the worker's directories while programs of workers run. All these users are in
 // one group that may write to the entire workspace copy, so a program can still write to
 // the directories of another worker. A sandbox can be split only once. After an error, it
-// is unchanged.
+// is not split.
 func (s *Sandbox) Split(ctx context.Context, groups [][]string) ([]*Worker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,9 +21,9 @@ const (
 	maxLine = 64 << 10
 )
 
-// logWriter keeps what an agent writes in pieces of complete lines, masked. Neither a slow store nor
-// one that fails delays the agent: what could not be written yet waits in memory, at most maxLog of
-// it. Close reports why something could not be kept.
+// logWriter keeps what an agent writes, masked, in pieces of complete lines and of parts of very long
+// ones. Neither a slow store nor one that fails delays the agent: what could not be written yet waits
+// in memory, at most maxLog of it. Close reports why something could not be kept.
 type logWriter struct {
 	store *store.Store
 	run   string

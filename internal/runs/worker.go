@@ -25,7 +25,8 @@ type WorkerConfig struct {
 	// what its environment has in addition. Like that of any other agent, the program reads
 	// parameters and prints JSON. It is required if there are such agents.
 	BuiltIn func(name string) (argv, environ []string)
-	// Mask hides secrets in what agents print, before it is kept. It is called with complete lines.
+	// Mask hides secrets in what agents print, before it is kept. It is called with complete lines,
+	// but with parts of lines that are longer than 64 KiB.
 	Mask func(text string) string // required
 	// MaskKnown hides in results only the values that must never leave the server.
 	MaskKnown func(text string) string // required

@@ -187,8 +187,7 @@ func TestBodyLimit(t *testing.T) {
 }
 
 // TestBodyLimitIsFilled asserts that a long text that loses most of itself to cleaning
-// fills the room that there is, as far as it is read, and that its cut is noted
-// once.
+// still fills at least half of the limit, and that its cut is noted once.
 func TestBodyLimitIsFilled(t *testing.T) {
 	const limit = 1000
 	s := mustNew(t, Config{MaxBodyUTF16: limit})

@@ -341,7 +341,7 @@ func (p *pass) escapeFootnotes(b *markdown.Block) {
 				continue
 			}
 			p.simple = p.simple && !p.cut           // without a link in its label this may be a definition
-			first := i == 0 && start == piece.Start // escapeDefinition handles it, except in a heading with a line under it
+			first := i == 0 && start == piece.Start // escapeDefinition handles it, but not in a heading
 			if (!first || b.Kind == markdown.HeadingBlock && p.src[b.Start] != '#') && definesFootnote(line) {
 				k := piece.End - len(line)
 				p.edit(k, k, `\`, RuleHiddenText, "footnote")

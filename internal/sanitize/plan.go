@@ -40,8 +40,8 @@ func (l *plan) reset(size int) {
 	l.size, l.leaf = size, 0
 }
 
-// quietEdit does what the method edit does, for a change that only makes text inert. The text stays text, and another
-// reading would find nothing to edit there.
+// quietEdit does what the method edit does, for a change that only makes text inert. The text stays
+// text, and another reading would find nothing to edit there.
 func (l *plan) quietEdit(start, end int, text, rule, detail string) {
 	l.edit(start, end, text, rule, detail)
 	l.edits[len(l.edits)-1].quiet = true
