@@ -27,10 +27,10 @@ var secretName = lazyregexp.New(`(?i)token|secret|passw|passphrase|credential|pr
 
 // environment builds the part of an environment that all users have in common. It says that this is
 // CI, asks for messages in English, by which failures are counted, and contains PATH, LANG, TERM and
-// the variables of environ that are named in pass, or in DefaultPass if pass is nil. It leaves out CI,
-// HOME and TMPDIR, and variables that look like a secret by their name or their value. For each of the
-// latter a note gives the reason, but never the value. The value of PATH is not examined, but relative
-// directories are removed from it.
+// the variables of environ that are named in pass, or in DefaultPass if pass is nil. Of environ it
+// never passes on CI, HOME and TMPDIR, nor variables that look like a secret by their name or their
+// value. For each of the latter a note gives the reason, but never the value. The value of PATH is not
+// examined, but relative directories are removed from it.
 func environment(environ, pass []string) ([]string, []Note) {
 	if pass == nil {
 		pass = DefaultPass()
