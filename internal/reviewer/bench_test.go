@@ -47,6 +47,7 @@ var hostile = map[string]struct{ path, begin, repeat string }{
 	"comments":      {"a.rs", "", "/*"},
 	"statements":    {"a.js", "", "CREATE USER a PASSWORD 'Zebra+17' "},
 	"switches":      {"a.js", "", "switch(a){case'b':"},
+	"many cases":    {"a.js", "switch(a){", "case 'b':c;\n"},
 	"cases":         {"a.rb", "", "x = case a\nwhen 'b' then "},
 	"conditions":    {"a.js", "", "if(!a.has(b)){"},
 	"ignores":       {"a.js", "", "/* airlock:ignore code-injection a reason */ eval(x);\n"},

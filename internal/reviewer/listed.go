@@ -202,7 +202,7 @@ func (e *evaluator) literalEnd(i int) int {
 	return e.after(inner)
 }
 
-// mostChanges bounds the changes that are to come.
+// mostChanges bounds the changes that are to come before more are looked for.
 const mostChanges = 64
 
 // change is a value that a name gets, or gets back, at a token.
@@ -217,19 +217,30 @@ type change struct {
 
 // applyChanges gives names the values that they have from the token at index i on.
 func (m *matcher) applyChanges(i int) {
-	m.changes = slices.DeleteFunc(m.changes, func(c change) bool {
-		switch {
-		case c.at > i:
-			return false
-		case c.within != m.functionBegin(), c.orGiven && m.scope.values[c.name].changing:
-		case c.forget:
-			delete(m.scope.values, c.name)
-		default:
-			m.scope.hasPaths = m.scope.hasPaths || strings.ContainsAny(c.name, ".[")
-			m.scope.set(c.name, c.value)
-		}
-		return true
-	})
+	if len(m.changes) > 0 {
+		m.changes = slices.DeleteFunc(m.changes, func(c change) bool {
+			if c.at <= i {
+				m.apply(c)
+			}
+			return c.at <= i
+		})
+	}
+	for len(m.cases) > 0 && m.cases[0].at <= i {
+		m.apply(m.cases[0])
+		m.cases = m.cases[1:]
+	}
+}
+
+// apply makes a change whose token has come.
+func (m *matcher) apply(c change) {
+	switch {
+	case c.within != m.functionBegin(), c.orGiven && m.scope.values[c.name].changing:
+	case c.forget:
+		delete(m.scope.values, c.name)
+	default:
+		m.scope.hasPaths = m.scope.hasPaths || strings.ContainsAny(c.name, ".[")
+		m.scope.set(c.name, c.value)
+	}
 }
 
 // functionBegin returns the index of the token that begins the function around, -1 outside of one.
@@ -274,7 +285,7 @@ func (m *matcher) condition(i int) {
 // value is harmless after a case, up to the next one. It is harmless after the switch if the default
 // leaves, or gives the name a literal.
 func (m *matcher) switched(i int) {
-	if !m.is(i, "switch") || len(m.changes) >= mostChanges {
+	if !m.is(i, "switch") || len(m.cases) >= mostChanges {
 		return
 	}
 	open := i + 1
@@ -310,7 +321,8 @@ func (m *matcher) switched(i int) {
 		}
 		from = body.to
 	}
-	m.changes = append(m.changes, list...)
+	m.cases = append(m.cases, list...)
+	slices.SortStableFunc(m.cases, func(a, b change) int { return a.at - b.at })
 }
 
 // labelEnd returns the index after the colon or the arrow of the label of a switch that begins at

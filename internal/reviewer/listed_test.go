@@ -69,6 +69,7 @@ func TestChosenFromAList(t *testing.T) {
 				"  const q = { text: 'SELECT a FROM t WHERE b = $1', values: [req.query.s] };\n  db.query(q);\n  db.query({ text: 'SELECT a FROM t WHERE b = $1', values: [req.query.s] });",
 				"  let s = req.query.s;\n  if (!s || !COLUMNS.includes(s)) {\n    s = 'a';\n  }\nSINK",
 				"  const s = req.query.s;\n  switch (s) {\n    case 'a':\n    case 'b':\n      break;\n    default:\n      return res.status(400).end();\n  }\nSINK",
+				"  const s = req.query.s;\n  switch (k) {\n    case 'b':\n      if (!COLUMNS.includes(s)) return;\nSINK\n" + strings.Repeat("    case 'a': break;\n", mostChanges) + "  }",
 				"  const s = TABLE[req.query.s] ?? 'a';\nSINK",
 				"  const s = TABLE[String(req.query.s)] || 'a';\nSINK",
 				"  const s = pairs.get(req.query.s) ?? 'a';\nSINK",

@@ -19,6 +19,8 @@ type matcher struct {
 	aliases map[string][]string
 	// changes are values that names get later.
 	changes []change
+	// cases are those that they get in the cases of a switch, in the order of their tokens.
+	cases []change
 	// followed is how many operands isDirect has followed.
 	followed int
 }
@@ -35,9 +37,7 @@ func matchPack(s *source, p *pack, selects func(*Rule, finding.Precision) bool) 
 // visit looks for what the token at index i begins, in the order of the file.
 func (m *matcher) visit(i int) {
 	m.scope.enter(i)
-	if len(m.changes) > 0 {
-		m.applyChanges(i)
-	}
+	m.applyChanges(i)
 	switch m.tokens[i].kind {
 	case opening:
 		m.shellLiteral(i)
