@@ -152,8 +152,10 @@ func (f *Failure) locate(path, line string) {
 	}
 }
 
-// inLibrary reports whether a JavaScript file is one of a dependency.
-func inLibrary(path string) bool { return strings.Contains(path, "node_modules") }
+// inLibrary reports whether a JavaScript file is one of a dependency, or a part of node.
+func inLibrary(path string) bool {
+	return strings.Contains(path, "node_modules") || strings.HasPrefix(path, "node:")
+}
 
 // failureList is the failures that a runner names, while its output is read.
 type failureList struct {

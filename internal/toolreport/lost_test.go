@@ -27,7 +27,7 @@ func TestFramesOfJavaScript(t *testing.T) {
 		"    see test/a.test.js:4:12 for details at once":                         "",
 	} {
 		got := ""
-		if m := jsFrame.match(line); m != nil {
+		if m := jsFrame.match(line); m != nil && !inLibrary(m[1]) {
 			got = m[1] + ":" + m[2]
 		}
 		if got != want {
@@ -146,6 +146,45 @@ func TestRSpecEndedEarly(t *testing.T) {
 	got := failuresOf(t, "rspec --format json", `{"version":"3.12.0","examples":[{"id":"./spec/a_spec.rb[1:1]","description":"a","full_description":"x a","status":"","file_path":"./spec/a_spec.rb","line_number":2,"run_time":0.0001,"pending_message":null}],"summary":{"duration":0.001,"example_count":1,"failure_count":0,"pending_count":0,"errors_outside_of_examples_count":0},"summary_line":"1 example, 0 failures"}`, 0, "spec/a_spec.rb")
 	if len(got) != 1 || got[0].Name != "x a" || got[0].Cause != Crash || got[0].Path != "spec/a_spec.rb" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestMessageWithoutFramesOfNode asserts that the frames of node before that of the test are not taken
+// for the failure's message.
+func TestMessageWithoutFramesOfNode(t *testing.T) {
+	t.Parallel()
+	const output = "FAIL ./a.test.js\n  ● reads\n\n    ENOENT: no such file\n\n      at Object.openSync (node:fs:573:18)\n      at Object.<anonymous> (a.test.js:3:6)\n\nTests:       1 failed, 1 total\n"
+	got := failuresOf(t, "jest", output, 1, "a.test.js")
+	if len(got) != 1 || got[0].Message != "ENOENT: no such file" || got[0].Path != "a.test.js" || got[0].Line != 3 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestLongFrameOfVitest asserts that of a hostile frame only so many words are looked up as one line
+// can have in a path.
+func TestLongFrameOfVitest(t *testing.T) {
+	t.Parallel()
+	looked := 0
+	exists := func(string) bool { looked++; return false }
+	v := &vitestReader{vitestRun: &vitestRun{collector: &collector{places: &places{exists: exists}}}}
+	if got := v.framePath(strings.Repeat("a ", 100_000) + "b.js"); got != "b.js" || looked > 1000 {
+		t.Errorf("%q after looking for %d files", got, looked)
+	}
+}
+
+// TestLongMessageWrappedByMypy asserts that the rule is found after a message of any length.
+func TestLongMessageWrappedByMypy(t *testing.T) {
+	t.Parallel()
+	r, err := New(Tool{Command: []string{"mypy", "."}, Check: "linter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := "m.py:4: error: Argument\n" + strings.Repeat("of a type\n", maxMessage) + "that is wrong  [arg-type]\nFound 1 error in 1 file (checked 1 source file)\n"
+	if _, err := io.WriteString(r.Stdout(), output); err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Report(Exit{Code: 1}).Findings; len(f) != 1 || f[0].Rule != "arg-type" || len(f[0].Message) > maxMessage {
+		t.Errorf("got %+v", f)
 	}
 }
 

@@ -9,8 +9,8 @@ var (
 )
 
 // jsFrame matches a line of a stack trace of JavaScript. Directories may have spaces and parentheses;
-// the parts of node itself, as in node:internal/timers, are not files.
-var jsFrame = containing(" at ", `^\s+at (?:.*? \(|async )?((?:file://|[A-Za-z]:)?[^:]+):(\d+):\d+\)?$`)
+// a part of node itself, such as node:internal/timers, counts as a path, see inLibrary.
+var jsFrame = containing(" at ", `^\s+at (?:.*? \(|async )?((?:file://|node:|[A-Za-z]:)?[^:]+):(\d+):\d+\)?$`)
 
 // mochaReader reads mocha's spec reporter, and the others that end in the same way.
 type mochaReader struct {

@@ -99,8 +99,10 @@ func (t *textReader) line(line string) {
 	m := t.match(rest)
 	if m == nil {
 		if t.wrapped && t.goesOn(line) {
-			t.pending.Message = text.TruncateBytes(strings.TrimSpace(t.pending.Message)+" "+line, maxMessage)
+			before := strings.TrimSpace(t.pending.Message)
+			t.pending.Message = " " + line // the rule is in one line: reading all of them again would be slow
 			t.separateRule(t.pending)
+			t.pending.Message = text.TruncateBytes(strings.TrimSpace(before+" "+strings.TrimSpace(t.pending.Message)), maxMessage)
 			return
 		}
 		if !t.interrupted {

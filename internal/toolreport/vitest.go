@@ -61,8 +61,10 @@ func (v *vitestReader) line(line string) {
 }
 
 // framePath returns the path at the end of a frame: a function's name may come before it, and both
-// may have spaces.
+// may have spaces. A path longer than longestPath is not found.
 func (v *vitestReader) framePath(frame string) string {
+	const longestPath = 1000 // bytes
+	frame = frame[max(0, len(frame)-longestPath):]
 	for rest, found := frame, true; found; _, rest, found = strings.Cut(rest, " ") {
 		if path, ok := v.places.rel(rest); ok && v.places.exists != nil && v.places.exists(path) {
 			return rest
