@@ -86,7 +86,7 @@ func TestOwnersCommandThatOnlyPrints(t *testing.T) {
 	for line, fails := range map[string]bool{
 		"gofmt -l .": true, "gofmt -s -l cmd internal": true, "gofmt -d .": true, "/usr/local/go/bin/gofmt -l .": true, "go tool gofumpt -l .": true, "goimports -local x -l .": true,
 		"black --diff .": true, "isort --diff -q src": true, "gofmt -l {files}": true,
-		"gofmt -l . | tee list": false, "gofmt -l . && true": false, "gofmt -s .": false, "gofmt -w .": false, "goimports -local x .": false, "black --color .": false, "make gofmt -l": false, "echo gofmt -l .": false,
+		"gofmt -l . | tee list": false, "gofmt -l . && true": false, "gofmt -s .": false, "gofmt -w .": false, "gofmt -l -w .": false, "gofmt -w -l a.go": false, "goimports -local x .": false, "black --color .": false, "make gofmt -l": false, "echo gofmt -l .": false,
 	} {
 		for printed, passes := range map[string]bool{"a.go\n": !fails, "": true} {
 			job, dir := goJob(t)

@@ -140,7 +140,7 @@ func (p *project) overridden(check Check, line string, r root, c commands) plan 
 	if err != nil {
 		return plan{check: check, refuse: err.Error()}
 	}
-	command.silent = check == Formatter && onlyPrints.MatchString(line)
+	command.silent = check == Formatter && onlyPrints.MatchString(line) && !strings.Contains(line+" ", " -w ") // which mends what it prints
 	own := candidate{check: command}
 	if check == Formatter || check == Linter {
 		own.writes = check == Formatter // it may: only its owner knows
