@@ -35,21 +35,26 @@ func (j *judgement) checkLinks() {
 // contain, another link, which counts as protected as well.
 func (j *judgement) linkTargets() map[string]string {
 	to := map[string]string{}
-	left := slices.Sorted(maps.Keys(j.tree.Links))
+	var left []string
+	for _, path := range slices.Sorted(maps.Keys(j.tree.Links)) {
+		if _, protected := j.rules.protects(path); protected {
+			j.addTargets(to, path, path)
+		} else {
+			left = append(left, path)
+		}
+	}
 	for range maxHops { // each pass finds links that are one hop further away
 		known := len(to)
 		left = slices.DeleteFunc(left, func(path string) bool {
-			by, ok := j.protectingLink(path, to)
-			if !ok {
-				return false
+			by, ok := lookUpAbove(to, path)
+			if ok {
+				_, freed := j.rules.unprotected.find(path)
+				ok = !freed
 			}
-			target, through, why := j.links.follow(link{path, j.tree.Links[path], false})
-			for _, place := range []string{target, through} {
-				if key := foldPath(place); why == "" && place != "" && to[key] == "" {
-					to[key] = by
-				}
+			if ok {
+				j.addTargets(to, path, by)
 			}
-			return true
+			return ok
 		})
 		if len(to) == known {
 			break
@@ -58,17 +63,15 @@ func (j *judgement) linkTargets() map[string]string {
 	return to
 }
 
-// protectingLink returns the protected link because of which a link is protected: itself, or one
-// that leads to it or to a directory above it.
-func (j *judgement) protectingLink(path string, to map[string]string) (by string, ok bool) {
-	if _, ok := j.rules.protects(path); ok {
-		return path, true
+// addTargets adds what a link leads to, and a changed link that it leads through, because of the
+// protected link by.
+func (j *judgement) addTargets(to map[string]string, path, by string) {
+	target, through, why := j.links.follow(link{path, j.tree.Links[path], false})
+	for _, place := range []string{target, through} {
+		if key := foldPath(place); why == "" && place != "" && to[key] == "" {
+			to[key] = by
+		}
 	}
-	if by, ok = lookUpAbove(to, path); ok {
-		_, freed := j.rules.unprotected.find(path)
-		ok = !freed
-	}
-	return by, ok
 }
 
 // lookUpAbove returns the value of a path, or of a directory above it.
