@@ -51,7 +51,7 @@ func TestStrangeAnswersToWrites(t *testing.T) {
 				b.srv.SetFault(times(1000, w.write, answer))
 				results := b.run(w.item)
 				want(t, results, "failed(ambiguous)")
-				if !strings.Contains(results[0].Message, "could not be confirmed") || results[0].Object != nil {
+				if !strings.Contains(results[0].Message, "nothing confirms the change") || results[0].Object != nil {
 					t.Errorf("message %q, object %+v", results[0].Message, results[0].Object)
 				}
 			})
