@@ -15,7 +15,7 @@ import (
 // run verifies that a command ends with exit code 0.
 func (v *verification) run(ctx context.Context, c *criterion, line string) part {
 	if v.cfg.Trust != Owner && !slices.Contains(v.cfg.Commands, line) {
-		return part{status: Blocked, evidence: fmt.Sprintf("The command %s is not one that the owner allows criteria from others to run.", v.quote(line)), remediation: "The owner can list it under acceptance: commands."}
+		return part{status: Blocked, evidence: fmt.Sprintf("Criteria from others may run only commands that the owner allows, and %s is not among them.", v.quote(line)), remediation: "The owner can list it under acceptance: commands."}
 	}
 	r, err := v.worktree.Run(ctx, line)
 	if err != nil {

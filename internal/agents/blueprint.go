@@ -61,7 +61,7 @@ type Blueprint struct {
 	Version int64 `json:"version"`
 }
 
-// promptSchema is what the parameters of an AI agent without a schema are held against.
+// promptSchema validates the parameters of an AI agent without a schema of its own.
 const promptSchema = `{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1}},"additionalProperties":false}`
 
 // Schema returns the schema of parameters: its own, or that of a prompt.

@@ -71,7 +71,7 @@ func (e *NotFoundError) Error() string {
 	if e.near != "" {
 		then = fmt.Sprintf("; did you mean %q?", e.near)
 	}
-	return fmt.Sprintf("there is no agent %q%s 'airlock agents list', GET /agents and the tool list_agent_blueprints list those there are", text.Truncate(e.Name, 100), then)
+	return fmt.Sprintf("there is no agent %q%s 'airlock agents list', GET /agents and the tool list_agent_blueprints list all agents", text.Truncate(e.Name, 100), then)
 }
 
 // ExistsError reports that there is an agent of that name already.

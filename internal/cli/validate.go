@@ -28,7 +28,7 @@ func newValidate(env Environment) *cobra.Command {
 		Use:   "validate [--config FILE] [AGENT-OUTPUT]",
 		Short: "Check a configuration and agent output, without side effects",
 		Long: `Check a safe-outputs configuration, agent output, or both: the agent output is then
-also held against the owner's rules that need no GitHub: kinds, limits, labels,
+also checked against the owner's rules that need no GitHub: kinds, limits, labels,
 fields, branches. With the workflow run's event (GITHUB_EVENT_PATH, or --event) what an
 item may act on and the changes in the workspace (--dir) are judged as well. Nothing is
 written and nothing is asked of GitHub.

@@ -143,7 +143,7 @@ func checksKeys() []key[Checks] {
 		into("time-limit", "How long one command may run. Default: 300s.", duration(time.Second, 6*time.Hour, "5m"), func(c *Checks) *time.Duration { return &c.Phase.TimeLimit }),
 		into("retry-delay", "How long to wait between a fix and the next try. Default: 2s.", duration(time.Millisecond, 10*time.Minute, "2s"), func(c *Checks) *time.Duration { return &c.Phase.RetryDelay }),
 		into("pass-env", "Names of variables that commands get in addition to those that toolchains need; never one that looks like a secret. Default: none.", variables(), func(c *Checks) *[]string { return &c.PassEnv }),
-		into("network", "What the commands, and the reviewers below, can reach: open, or none but a loopback of their own. Where that cannot be had, nothing is checked. Default: open.", network(), func(c *Checks) *Network { return &c.Network }),
+		into("network", "What the commands, and the reviewers below, can reach: open (everything) or none (only a loopback of their own). Where none cannot be had, nothing is checked. Default: open.", network(), func(c *Checks) *Network { return &c.Network }),
 		reviewKey("code-review", phase.CodeReview, func(c *Checks) (*reviewer.Config, *bool) { return &c.CodeReview, &c.SkipCodeReview }),
 		reviewKey("security-review", phase.SecurityReview, func(c *Checks) (*reviewer.Config, *bool) { return &c.SecurityReview, &c.SkipSecurityReview }),
 		{

@@ -103,7 +103,7 @@ func (g *LocalGit) PullFiles() []changes.ChangedFile {
 			return files
 		}
 	}
-	g.log("the diff comes from GitHub, because git in the workspace cannot tell it: " + err.Error())
+	g.log("the diff comes from GitHub, because git in the workspace cannot compare the commits: " + err.Error())
 	return nil
 }
 
