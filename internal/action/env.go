@@ -67,8 +67,9 @@ func Snapshot(getenv func(string) string) Env {
 	}
 }
 
-// ServerURL returns the address of the pages of the environment's GitHub server: GITHUB_SERVER_URL or,
-// without it, the one that goes with GITHUB_API_URL, which is GitHub.com's by default.
+// ServerURL returns the address of the pages of the environment's GitHub server: GITHUB_SERVER_URL
+// or, without it, the address that goes with GITHUB_API_URL. If neither is set, it is that of
+// GitHub.com.
 func ServerURL(getenv func(string) string) string {
 	if server := getenv("GITHUB_SERVER_URL"); server != "" {
 		return server
@@ -115,10 +116,10 @@ func (in Inputs) Text(name string) string {
 // inputPrefix begins the variable of each input; the rest is the input's name in capitals.
 const inputPrefix = "INPUT_"
 
-// InputNames returns the names of the inputs that an environment gives to the step, empty
-// ones too, in lower case and sorted. The runner sets each input that action.yml declares.
-// It passes on what an earlier step of the job wrote to GITHUB_ENV where action.yml
-// declares no such input, and where an image runs without its action.yml.
+// InputNames returns the names of the inputs that an environment gives to the step, empty ones too,
+// in lower case and sorted. The runner sets each input that action.yml declares. It also passes on
+// other variables INPUT_…, which an earlier step of the job wrote to GITHUB_ENV. An image that runs
+// without its action.yml gets all of them.
 func InputNames(environ []string) []string {
 	var names []string
 	for _, e := range environ {
@@ -134,8 +135,8 @@ func InputNames(environ []string) []string {
 // maxEvent is how large an event's payload may be. GitHub caps webhooks at 25 MB.
 const maxEvent = 32 << 20
 
-// Named is what a user names of the workflow run and its event, instead of the environment. What is
-// "" is as the environment has it.
+// Named is what a user names of the workflow run and its event, instead of the environment. A field
+// that is "" stays as the environment has it.
 type Named struct {
 	Payload    string // the file of the event's payload
 	Event      string // the event's name

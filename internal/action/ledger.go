@@ -18,7 +18,7 @@ import (
 
 // Ledger records with which items a process of a workflow run has begun. A script can try again
 // within one attempt of its job, and so can a person in a terminal. The second process must know
-// that there was a first one: what that one wrote is there, even if GitHub does not list it yet.
+// that there was a first one, whose changes are on GitHub even if GitHub does not list them yet.
 // And it must not work while the first one does. The records are empty files; a lock on another
 // file lasts as long as the process works.
 type Ledger struct {
@@ -44,7 +44,7 @@ const ledgerLife = 24 * time.Hour
 // LedgerOf returns the ledger in the runner's temporary directory, which lives as long as the job.
 // A container of an action may not have it (actions/runner, issue 1984), but shares its home
 // directory with those of other steps. In a terminal the ledger is in the user's cache directory.
-// Where there is nothing of these, nothing is recorded.
+// Without any of these directories, nothing is recorded.
 func LedgerOf(env Env, getenv func(string) string) Ledger {
 	l := Ledger{scope: env.APIURL}
 	if env.OnRunner {
@@ -151,8 +151,8 @@ func record(dir string, owner fs.FileInfo, sums [][sha256.Size]byte) (before boo
 	return before, nil
 }
 
-// isUnusable reports whether an error means that this process can make no files in a directory, in
-// contrast to what may be different the next time, such as a disk that is full.
+// isUnusable reports whether an error means that this process can make no files in a directory. An
+// error that may be gone the next time, such as that of a full disk, does not count.
 func isUnusable(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOTDIR)
 }

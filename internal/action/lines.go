@@ -18,7 +18,7 @@ import (
 type Lines struct {
 	path string
 	seen int64 // how many bytes of the file the calls of Update have read
-	// previous is the file that was seen, so that another one in its place is noticed.
+	// previous is the file that was seen, so that another file in its place is noticed.
 	previous os.FileInfo
 }
 
@@ -38,9 +38,9 @@ const (
 	maxLines = 512 << 20
 )
 
-// Update calls add with the lines that were added since the last call, including those that
-// Update appended, and appends the line that add returns, if it is not nil. The file is locked
-// until then, so that no other process can append a line after add has read the lines.
+// Update calls add with the lines that were added since the last call, including those that Update
+// appended. It appends the line that add returns, unless that is nil. The file is locked until
+// then, so that no other process can append a line after add has read the lines.
 //
 // complete is set when add gets every line of the file: at the first call, and when the file was
 // replaced or has become shorter. An unfinished last line is not among them, and is ended

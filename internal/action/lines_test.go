@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLinesShowWhatIsNew asserts that each call of Update shows the complete lines since the
-// last one, and all of them where the file is another one.
+// TestLinesShowWhatIsNew asserts that each call of Update shows the complete lines since the last
+// call, and all lines of a file that has replaced another one.
 func TestLinesShowWhatIsNew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	l := NewLines(path)

@@ -16,9 +16,8 @@ import (
 // Runner writes to the log of a step: workflow commands where a runner reads
 // them, plain text elsewhere. Its methods may be called by several goroutines.
 //
-// Nothing that is written through it can be taken for another command than the
-// one that is meant: go-githubactions escapes what a command contains, and Inert
-// breaks up what looks like a command in a line of the log.
+// Text that is written through it cannot act as another command: go-githubactions escapes the
+// contents of a command, and Inert breaks up text that looks like a command in a line of the log.
 type Runner struct {
 	env Env
 
@@ -117,8 +116,8 @@ func (a Annotation) plain() string {
 	return b.String() + a.Message
 }
 
-// Finish logs how many annotations there were of a level where GitHub shows fewer.
-// It is called once, at the end of the step.
+// Finish logs how many annotations of a level there were, if GitHub does not show them all. It is
+// called once, at the end of the step.
 func (r *Runner) Finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -58,10 +58,10 @@ func lostCode(res intake.Result, denied []policy.Denied) string {
 	return ""
 }
 
-// Load sets up what items that carry code need. It returns nil where the changes are not available,
-// and a Code with nothing but the reason where the workspace's clone cannot be used. git is that
-// clone, nil without one. release, which is never nil, undoes what was set up. Errors carry their
-// exit code.
+// Load sets up the agent's changes for the items that carry code. It returns nil where the changes
+// are not available, and a Code with nothing but the reason where the workspace's clone cannot be
+// used. git is that clone, nil without one. release, which is never nil, undoes what was set up.
+// Errors carry their exit code.
 func (c AgentCode) Load(git *LocalGit, ev event.Event, conn Connection) (code *apply.Code, release func(), err error) {
 	release = func() {}
 	var repo *gitrepo.Repo

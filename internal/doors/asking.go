@@ -15,10 +15,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// Asking lets an agent ask for one thing at a time and hear at once what becomes of it.
-// What the gate would accept is appended to a file of lines, for collect and apply, which
-// judge it again: an answer promises nothing that only GitHub knows. Its methods may be
-// called by one goroutine at a time.
+// Asking lets an agent ask for one thing at a time and hear at once what becomes of it. Items that
+// the gate would accept are appended to a file of lines. Collect and apply judge them again,
+// because an answer does not consider what only GitHub knows. Its methods may be called by one
+// goroutine at a time.
 type Asking struct {
 	gate   *Gate
 	lines  *action.Lines
@@ -38,8 +38,8 @@ type Answer struct {
 	// Problems are the reasons why it is not accepted: all those of the first door or, if it passes
 	// the first door, one of the owner's rules.
 	Problems []Problem `json:"problems,omitempty"`
-	// Cleaned is what will be made inert or removed, Repaired what is read in another form
-	// than it was written in, Ignored the fields that mean nothing and are left out.
+	// Cleaned lists text that will be made inert or removed. Repaired lists text that is read in
+	// another form than it was written in. Ignored lists fields that mean nothing and are left out.
 	Cleaned  []intake.Redaction `json:"cleaned,omitempty"`
 	Repaired []intake.Repair    `json:"repaired,omitempty"`
 	Ignored  []string           `json:"ignored,omitempty"`

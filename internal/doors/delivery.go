@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// delivery sends what the checks found through both doors, step by step: which item shows a
-// finding depends on what became of the items before. The first step's items go together with all
+// delivery sends the findings of the checks through both doors, step by step: which item shows a
+// finding depends on the results of the items before. The first step's items go together with all
 // others of the request, because code scanning takes one upload.
 type delivery struct {
 	gate      *Gate
@@ -41,8 +41,8 @@ func (g *Gate) beginDelivery(r *Request) (*delivery, error) {
 	return d, err
 }
 
-// begun takes over after the request's items, those of the first step among them, were carried
-// out: results is what became of them, and items how many they were.
+// begun takes over when the request's items, including those of the first step, were carried out.
+// results are their results, and items is their number.
 func (d *delivery) begun(plan *apply.Plan, execution *apply.Execution, results []apply.Result, items int) {
 	d.plan, d.execution, d.items = plan, execution, items
 	d.outcomes = outcomesOf(results)
@@ -50,7 +50,8 @@ func (d *delivery) begun(plan *apply.Plan, execution *apply.Execution, results [
 	d.inDiff = func(path string, start, end int) bool { return plan.InDiff(number, path, start, end) }
 }
 
-// performRemaining carries out the further steps. What goes wrong in one fails its items alone.
+// performRemaining carries out the further steps. An error in one does not fail the items of the
+// steps before.
 func (d *delivery) performRemaining(ctx context.Context) {
 	for d.checks != nil {
 		items, err := d.checks.Next(d.outcomes, d.inDiff)

@@ -190,8 +190,8 @@ func everyFinding(place string) func(checkreport.Finding) string {
 	return func(checkreport.Finding) string { return place }
 }
 
-// weaknessesAndOthers returns one place for what the security review found, and another for
-// everything else.
+// weaknessesAndOthers returns one place for the findings of the security review, and another for
+// all other findings.
 func weaknessesAndOthers(weaknesses, others string) func(checkreport.Finding) string {
 	return func(f checkreport.Finding) string {
 		if f.Check == phase.SecurityReview {
@@ -316,8 +316,8 @@ func TestWithoutACheckRunTheRestIsAnnotatedByTheJob(t *testing.T) {
 	r.want(d, weaknessesAndOthers("review", "job"))
 }
 
-// TestNothingDoubles asserts that a re-run and a later push repeat nothing, that the comments of
-// findings that are gone are hidden, and so is a comment whose finding is an alert by now.
+// TestNothingDoubles asserts that a re-run and a later push repeat nothing. It also asserts that a
+// comment is hidden when its finding is gone, or is an alert by now.
 func TestNothingDoubles(t *testing.T) {
 	t.Parallel()
 	r := newReporting(t, githubtest.Options{})

@@ -173,9 +173,9 @@ type Request struct {
 	Begin func(keys []string) (before bool, end func(), err error)
 	// Checks, if not nil, are shown after everything else: see AddOwn.
 	Checks *checkreport.Delivery
-	// Planned, if not nil, is called with the plan before anything is written, and again
-	// whenever something is added to it, before that is written. What it fails for is not
-	// written.
+	// Planned, if not nil, is called with the plan before anything of it is carried out, and again
+	// after each addition, before the addition is carried out. If it fails, the plan or the addition
+	// is not carried out.
 	Planned func(*apply.Plan) error
 	// Page, if not nil, is called with a report of what is decided, after Planned and before
 	// anything is written. It is not called for a dry run, where the report that Apply returns
@@ -183,8 +183,8 @@ type Request struct {
 	Page func(*report.Report) error
 }
 
-// Apply sends what the first door let in through the second and performs what is left.
-// The error is one that came before anything was applied; it carries its exit code.
+// Apply sends the items that the first door let in through the second, and performs those that are
+// left. The error is one that came before anything was applied; it carries its exit code.
 func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*report.Report, error) {
 	delivery, err := g.beginDelivery(&r)
 	if err != nil {
@@ -254,7 +254,7 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 
 // begin finds out whether an earlier process may have begun the same attempt, and assumes so where
 // no record can be read or written. The error is action.ErrAtWork if that process is still at work.
-// What follows counts as this process's work until end is called.
+// Until end is called, this process counts as at work.
 func (r *Request) begin(approved []policy.Approved) (end func(), err error) {
 	if r.Begin == nil || r.Config.DryRun || r.Deps.GitHub == nil || r.Config.Run.ID == 0 {
 		return func() {}, nil
@@ -274,8 +274,8 @@ func (r *Request) begin(approved []policy.Approved) (end func(), err error) {
 	return end, nil
 }
 
-// report returns the report of what came through the first door. The results are what became of
-// it; before anything is written they are those that are decided already, and onlyDecided is set.
+// report returns the report of the items that came to the first door. Before anything is written,
+// onlyDecided is set, and results are those that are decided already.
 func (g *Gate) report(collected intake.Result, r Request, plan *apply.Plan, denied []policy.Denied, results []apply.Result, onlyDecided bool) *report.Report {
 	slices.SortStableFunc(results, func(a, b apply.Result) int { return a.Line - b.Line })
 	return report.New(report.Input{
@@ -287,7 +287,7 @@ func (g *Gate) report(collected intake.Result, r Request, plan *apply.Plan, deni
 }
 
 // withoutDenied returns the approved items without those that were denied when GitHub and the
-// agent's changes had been looked at, such as for a secret. The results have their indexes.
+// agent's changes had been looked at, such as for a secret. A result has the index of its item.
 func withoutDenied(approved []policy.Approved, results []apply.Result) (left []policy.Approved) {
 	denied := map[int]bool{}
 	for _, r := range results {
@@ -301,8 +301,8 @@ func withoutDenied(approved []policy.Approved, results []apply.Result) (left []p
 	return left
 }
 
-// tooFew adds to what was rejected an entry for each kind of which fewer items were approved than
-// the configuration demands.
+// tooFew adds an entry to rejected for each kind of which the configuration demands more items than
+// were approved.
 func (g *Gate) tooFew(rejected []intake.Rejected, approved []policy.Approved) []intake.Rejected {
 	left := map[policy.Kind]int{}
 	for _, a := range approved {

@@ -38,8 +38,8 @@ func (j Job) Request() Request {
 }
 
 // AddOwn adds to a request of the job what Airlock itself wants to write, and allows it in the
-// policy: the report of the checks (doc) and the verdict, each of which may be nil, and the boxes
-// to tick. notes are for people. The error is one of reading, and carries its exit code.
+// policy: the report of the checks (doc), the verdict and the boxes to tick. doc and verdict may be
+// nil. notes are for people. The error is one of reading, and carries its exit code.
 func (g *Gate) AddOwn(ctx context.Context, j Job, r *Request, doc *checkreport.Document, verdict *verdictreport.Document) (notes []string, err error) {
 	input := checkreport.ItemsInput{SummaryURL: summaryURL(j.Getenv, j.Event), AlertsURL: alertsURL(j.Getenv, j.Event), Version: j.Version, Job: j.Run.Identity(), Leg: j.Run.MatrixIndex,
 		SafeText: g.CheckText(), Head: j.Event.Head.SHA, OnPull: j.Event.IsPull && j.Event.Number != 0}

@@ -76,9 +76,9 @@ func (g *LocalGit) ReadFile(commit, path string) ([]byte, error) {
 
 var objectID = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// ResolveCommit returns the id of the commit that a user names: by its full id, which
-// need not be in the clone, by a branch of the clone or of origin, by a tag, or by any other
-// revision that git knows. The error is gitrepo.ErrNoRef where nothing has that name.
+// ResolveCommit returns the id of the commit that a user names: by a branch of the clone or of
+// origin, by a tag, by any other revision that git knows, or by its full id. A commit with a full
+// id need not be in the clone. The error is gitrepo.ErrNoRef where nothing has that name.
 func (g *LocalGit) ResolveCommit(name string) (oid string, err error) {
 	if objectID.MatchString(name) {
 		return name, nil

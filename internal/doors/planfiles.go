@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/report"
 )
 
-// PlanFiles are the files of a plan that a user names; those without a name are not written. They
-// are written before anything is done, and the page is replaced by what was done.
+// PlanFiles are the files of a plan that a user names. A file without a name is not written. Both
+// are written before anything is done. Afterwards a page about what was done replaces the page.
 type PlanFiles struct {
 	JSON string // the plan, with the exact requests
 	Page string // the plan as a page to look at; it requires Config.Page
@@ -68,7 +68,7 @@ func (f *PlanFiles) WritePage(rep *report.Report) (err error) {
 	return f.page.Commit()
 }
 
-// Abort removes what was begun and is not complete.
+// Abort removes the files that were begun and are not complete.
 func (f *PlanFiles) Abort() {
 	f.tried.Abort()
 	f.abortPage()

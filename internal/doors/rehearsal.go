@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// Rehearsal is what is known where the owner's rules are applied without GitHub.
+// Rehearsal is what is known of a workflow run when the owner's rules are applied without GitHub.
 type Rehearsal struct {
 	// Event is the workflow run's. Without one, nothing is said about what an item may act on,
 	// and changes in the workspace are not judged.
@@ -65,8 +65,8 @@ func (g *Gate) problems(ctx context.Context, res intake.Result, known Rehearsal)
 	return list, err
 }
 
-// ownersRefusals returns what the owner's rules refuse of what the first door accepted, and notes on
-// how the rest differs from what was asked for.
+// ownersRefusals returns the items that the first door accepted and the owner's rules refuse, and
+// notes on how the other items differ from what was asked for.
 func (g *Gate) ownersRefusals(ctx context.Context, res intake.Result, known Rehearsal) (refused []LineProblem, notes []string, err error) {
 	refuse := func(line int, kind safeoutput.Kind, rule, message string) {
 		refused = append(refused, LineProblem{line, kind, Problem{Path: "$", Rule: rule, Message: g.OneLine(message)}, ""})

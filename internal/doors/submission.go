@@ -52,9 +52,9 @@ type SubmissionDeps struct {
 	Out     io.Writer                                // the results as JSON; nil for none
 }
 
-// Apply sends the submission through both doors, performs what is left, and reports it. Without
-// Input, the agent output is what the variables of workflows name, or standard input; there need not
-// be any where there is something else to do. The error carries its exit code.
+// Apply sends the submission through both doors, performs the items that are left, and reports
+// them. Without Input, variables of workflows name the agent output, or it is standard input. It
+// may be missing where there is something else to do. The error carries its exit code.
 func (s Submission) Apply(ctx context.Context, owner config.SafeOutputs, deps SubmissionDeps) error {
 	conn, err := s.Route.Connection(deps.Getenv, deps.Version, deps.Log)
 	if err != nil {

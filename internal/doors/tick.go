@@ -24,7 +24,7 @@ func (g *Gate) Ticks(ev event.Event) bool { return g.cfg.Acceptance.Tick && ev.M
 // record which criteria were verified. Only those of the token's own app count, since nobody else
 // can make or edit them. notes are for people.
 //
-// Without a token there are neither. The error is one of reading.
+// Without a token there are neither items nor notes. The error is one of reading.
 func (g *Gate) tickItems(ctx context.Context, client *githubapi.Client, ev event.Event) (items []intake.OwnItem, notes []string, err error) {
 	if client == nil || !g.Ticks(ev) {
 		return nil, nil, nil

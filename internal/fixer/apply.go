@@ -14,9 +14,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// Apply puts the files of a fix into the workspace. Those that are there already stay, so
-// that it can be repeated after a crash. If somebody has changed one of the others since
-// the fix began, nothing is written, and the error is ErrEdited.
+// Apply puts the files of a fix into the workspace. Files that are there already stay, so that
+// Apply can be repeated after a crash. If somebody has changed one of the other files since the fix
+// began, nothing is written, and the error is ErrEdited.
 func (r Result) Apply(ctx context.Context, cfg Config) error {
 	if len(r.Files) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (c *workCopy) committed(ctx context.Context, clone *gitrepo.Clone, name str
 	if err != nil {
 		return "", err
 	}
-	// What is at the path is what a tree without it lacks.
+	// A tree without the path lacks only what is at the path.
 	without, err := repo.EditTree(ctx, tree, []gitrepo.TreeEdit{{Path: name}})
 	if err != nil {
 		return "", err
@@ -132,7 +132,8 @@ func (c *workCopy) committed(ctx context.Context, clone *gitrepo.Clone, name str
 
 // install puts the file in its place, or removes it. It writes to another name first and then
 // renames, so that nobody sees half of the file. It replaces a link instead of following it, and
-// leaves the workspace through no link to a directory. New files belong to the workspace's owner.
+// does not leave the workspace through a link to a directory. New files belong to the workspace's
+// owner.
 func (f File) install(root *os.Root) error {
 	name := filepath.FromSlash(f.Path)
 	dir := filepath.FromSlash(path.Dir(f.Path))

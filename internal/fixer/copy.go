@@ -42,7 +42,7 @@ type File struct {
 }
 
 // workCopy is a copy of the workspace with a clone of its own, by which git finds what changes
-// there. The clone borrows the workspace's objects, unless giveObjects has given it its own.
+// there. The clone borrows the workspace's objects, unless giveObjects has given the clone its own.
 type workCopy struct {
 	dir      string
 	head     string // the workspace's commit
@@ -101,8 +101,8 @@ func beginCopy(ctx context.Context, cfg Config, dir string, apart bool) (*workCo
 	return c, nil
 }
 
-// giveObjects gives the clone objects of its own, those of its commit and of what the copy contains,
-// so that it borrows none. The commit's history is cut off.
+// giveObjects gives the clone objects of its own: those of its commit and those of the copy's
+// files. Then it borrows none. The commit's history is cut off.
 func (c *workCopy) giveObjects(ctx context.Context) error {
 	objects, err := c.repo.Run(ctx, gitrepo.Call{Limit: maxIndex}, "rev-list", "--objects", "--no-walk", c.head, c.before.tree)
 	if err != nil {
@@ -129,8 +129,8 @@ func (c *workCopy) giveObjects(ctx context.Context) error {
 }
 
 // makeClone writes the clone's files, which belong to the owner of the copy: otherwise git would
-// refuse to work there. The index comes from the workspace's clone, so that what is tracked there
-// is tracked here.
+// refuse to work there. The index comes from the workspace's clone, so that both track the same
+// files.
 func makeClone(from *gitrepo.Clone, dir, head string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -191,7 +191,7 @@ func (c *workCopy) state(ctx context.Context, dir string) (state, error) {
 	return c.stateIn(ctx, repo, dir)
 }
 
-// stateIn does what state does, and makes the tree in the repository.
+// stateIn is state, but makes the tree in the repository repo.
 func (c *workCopy) stateIn(ctx context.Context, repo *gitrepo.Repo, dir string) (state, error) {
 	series, err := agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: repo, Dir: dir, Bases: []string{c.head}})
 	if err != nil {
@@ -224,7 +224,7 @@ func entry(mode, oid string) string {
 }
 
 // changes returns what has changed in the copy since its beginning, in the order of paths. leftOut
-// describes what of it git would not take, which is lost with the copy.
+// describes changes that git would not take, and that are lost with the copy.
 func (c *workCopy) changes(ctx context.Context) (files []File, leftOut []string, err error) {
 	if info, err := os.Lstat(filepath.Join(c.dir, ".git")); err != nil || !info.IsDir() {
 		return nil, nil, errors.New("the copy's .git was removed, or replaced by another one; leave it where it is")

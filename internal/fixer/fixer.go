@@ -54,8 +54,8 @@ func CheckVariable(name string) error {
 type Result struct {
 	// Files are the changed files. They are not in the workspace before Apply.
 	Files []File `json:"files"`
-	// Fixes are the command's own descriptions of what it mended, and then what git does not take of
-	// its changes.
+	// Fixes are the command's own descriptions of what it mended. Descriptions of changes that git
+	// does not take follow.
 	Fixes []string `json:"fixes,omitempty"`
 	// Refused are the reasons for which the fix is not taken over; Files is empty then.
 	Refused []string `json:"refused,omitempty"`
@@ -79,8 +79,9 @@ func (r Result) Paths() []string {
 // AIRLOCK_FIX_ATTEMPT in its environment name the request and how often it was made.
 // notice, unless nil, describes what was wrong with the previous answer, and comes first.
 //
-// Whatever the command does leads to a Result, also if it cannot be started. The error is the
-// context's, or why the copy or the request cannot be made, or the changes cannot be judged.
+// Whatever the command does leads to a Result, even if the command cannot be started. An error
+// means that the context ended, that the copy or the request cannot be made, or that the changes
+// cannot be judged.
 func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixloop.Message, attempt int) (Result, error) {
 	place, err := open(ctx, cfg)
 	if err != nil {

@@ -236,8 +236,8 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
-// TestGitWorksInTheCopy asserts that a fixer can use git in its copy, also where it runs as a user who
-// cannot read the workspace, and that what it commits is taken over like what it does not.
+// TestGitWorksInTheCopy asserts that a fixer can use git in its copy, also where it runs as a user
+// who cannot read the workspace. Changes that it commits are taken over like other changes.
 func TestGitWorksInTheCopy(t *testing.T) {
 	dir := work(t)
 	cfg := config(dir, "sh", "-e", "-c", `
@@ -306,8 +306,8 @@ func TestAnEditMeanwhile(t *testing.T) {
 	}
 }
 
-// TestAHostileCopy asserts that nothing is taken over of what a fixer puts in the place of a file, or
-// writes without an end.
+// TestAHostileCopy asserts that nothing is taken over if a fixer puts a link or a pipe in the place
+// of a file, or writes too much.
 func TestAHostileCopy(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")

@@ -50,7 +50,7 @@ func Judge(ctx context.Context, repo *gitrepo.Repo, from, to string, rules Rules
 	for _, v := range tree.Judge(rules.Files, result) {
 		reasons = append(reasons, v.Message)
 	}
-	if rules.Secrets == nil || len(reasons) > 0 { // what broke a limit may be too much to read
+	if rules.Secrets == nil || len(reasons) > 0 { // changes over a limit may be too large to read
 		return reasons, nil
 	}
 	return addedSecrets(ctx, repo, from, changes, rules.Secrets)

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// TestWhatAFixMayNotChange asserts that a fix is refused for what an agent may not change either, and
-// that none of its files is taken over then.
+// TestWhatAFixMayNotChange asserts that a fix is refused for changes that an agent may not make
+// either, and that none of its files is taken over then.
 func TestWhatAFixMayNotChange(t *testing.T) {
 	t.Parallel()
 	const key = "AKIAQX5RD2WZ7PLMKEUY"

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWhatRealChangesShowed asserts that code of the kinds that were reported wrongly in changes of
-// real projects is not reported by default, and that similar code that is weak is reported.
+// TestWhatRealChangesShowed asserts that the kinds of code that were wrongly reported in changes of
+// real projects are not reported by default, and that similar but weak code is reported.
 func TestWhatRealChangesShowed(t *testing.T) {
 	const (
 		java   = "java/sql-injection"

@@ -12,8 +12,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// Code reviews files for slips: what was left over, what is silent, what is too long. It works as
-// Security does. It also looks at all files together, to find new code without a test.
+// Code reviews files for slips, such as code that was left over from debugging, errors that are
+// ignored, and functions that are too long. It works as Security does. It also looks at all files
+// together, to find new code without a test.
 func (r *Reviewer) Code(ctx context.Context, files []File) (Result, error) {
 	return r.reviewAll(ctx, files, r.code, r.missingTest(files)...)
 }
@@ -22,8 +23,8 @@ const (
 	largestBinary   = 1 << 20 // bytes of a binary file
 	longestFunction = 200     // lines that have code
 	longestFile     = 1500    // lines
-	listedFunction  = 15      // lines of a long function for each branch in it; with fewer branches it is a list
-	listedFile      = 30      // lines with code of a long file for each branch in it; with fewer it is data
+	listedFunction  = 15      // lines for each branch in a long function; with more lines it is a list
+	listedFile      = 30      // lines with code for each branch in a long file; with more lines it is data
 	fewestLines     = 30      // changed lines of code that need a test
 )
 
@@ -73,7 +74,7 @@ func (r *Reviewer) code(f File) reviewed {
 	return reviewed{findings: c.found, ignores: ignores(f.Text, c.source)}
 }
 
-// unscanned returns a file without tokens, of which only lines are known.
+// unscanned returns the source of a file without its tokens. It knows only where the lines begin.
 func unscanned(f File) *source {
 	return &source{path: f.Path, text: f.Text, lines: lineStarts(f.Text)}
 }
@@ -205,13 +206,14 @@ var (
 	universal = lazyregexp.New(`typeof define\s*={2,3}\s*["']function["']\s*&&\s*define\.amd`)
 )
 
-// isCopied reports whether a file is not edited here, by what it begins with: a compiler made it, or
-// it is a library that was copied into the repository. Such a library is a very long script. It has a
-// head for every kind of loader, or first comments with a licence and either "/*!" or a version.
+// isCopied reports whether the beginning of a file shows that nobody edits the file here: a
+// compiler made it, or it is a copied library. Such a library is a very long script. Its beginning
+// contains tests for module loaders, or its first comments contain a licence and either "/*!" or a
+// version.
 func (s *source) isCopied() bool { return s.copiedUntil() > 0 }
 
-// copiedUntil returns the offset up to which the beginning of a file shows that it is not edited here,
-// 0 if it does not show that.
+// copiedUntil returns the offset where the text ends which shows that nobody edits a file here, or
+// 0 if there is no such text.
 func (s *source) copiedUntil() int {
 	if s.lang.name != "javascript" || strings.HasSuffix(s.path, ".ts") || strings.HasSuffix(s.path, ".tsx") {
 		return 0 // libraries are published as JavaScript
@@ -237,13 +239,13 @@ func (s *source) copiedUntil() int {
 	return 0
 }
 
-// mayBeLong reports whether a file is a list by nature, such as a test or a migration, or was copied
-// from Go itself.
+// mayBeLong reports whether a file is a test, is one that developers run by hand, such as a
+// migration, or was copied from Go itself.
 func (c *codeFile) mayBeLong() bool {
 	return testPath.MatchString(c.path) || taskPath.MatchString(c.path) || c.lang.name == "go" && strings.Contains(c.text[:min(len(c.text), longestSource)], "The Go Authors")
 }
 
-// branching are words that begin a branch or a loop. What has few of them for its length is a list,
+// branching are words that begin a branch or a loop. Code with few of them for its length is a list
 // of options, records or markup, which people read from top to bottom.
 var branching = wordSetOf("if elif elsif unless for foreach while until loop catch except rescue ensure")
 
@@ -279,8 +281,9 @@ func (c *codeFile) longFile(f File) {
 	}
 }
 
-// longFunctions finds functions that are very long and are not just lists. Only lines with code count.
-// Those of a function inside the function do not, so that a module's wrapper is as short as it looks.
+// longFunctions finds functions that are very long and are not just lists. Only lines with code
+// count. The lines of an inner function do not count for the outer one, so that a module's wrapper
+// is not long.
 func (c *codeFile) longFunctions() {
 	if c.mayBeLong() {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 )
 
-// offByDefault are rules of the code review that these tests try although they are off by default
-// or, as disabled-test, are off for a test that is new.
+// offByDefault are rules of the code review that these tests try although they are off by default.
+// The rule disabled-test is off only for new tests.
 var offByDefault = []string{"long-function", "long-file", "no-test-change", "swallowed-error", "large-binary", "disabled-test"}
 
 func TestCodeReview(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 
 var (
 	note = lazyregexp.New(`\b(TODO|FIXME)\b|^\W*(XXX)\b(: |[^:])|\bXXX: `)
-	// notePlace matches what shows where or when a note will be found again: an issue, an
-	// address, or the version that makes the note obsolete.
+	// notePlace matches the part of a note that says where or when it will be found again: an issue,
+	// an address, or the version that makes the note obsolete.
 	notePlace = lazyregexp.New(`#\d+|https?://|\b[A-Z][A-Z0-9]+-\d+\b|\bGH-\d+|(?i:\bissue ?\d+)|\w/pull/\d+|(?i:\b(remov|drop|replac|updat|requires?\b|once\b|when\b|until\b)).*(\d\.[\dx]|\bv\d|(?i:\bpy\d))`)
-	// notNote matches comments with a note's word that are not notes: what an editor writes
-	// above a stub, what points at another note, and the word in quotation marks.
+	// notNote matches comments with a note's word that are not notes: an editor's text above a stub, a
+	// pointer to another note, and the word in quotation marks.
 	notNote = lazyregexp.New(`(?i:\bauto-?generated\b|\bsearch (and see|this)\b|\b(another|that) (TODO|FIXME)\b)|["'\x60](TODO|FIXME|XXX)\b|\b(TODO|FIXME|XXX)["'\x60|]`)
 	// statement matches lines of comments that are written like code.
 	statement = lazyregexp.New(`[;{}]\s*$|^\s*(if|for|while|return|const|let|var|def|func|import)\b.*[({:;=]|^\s*[\w.]+\s*(=|:=|\+=)\s*\S|^\s*[\w.]+\(.*\)\s*$`)

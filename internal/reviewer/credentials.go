@@ -78,7 +78,7 @@ func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 	return found
 }
 
-// withCredentials adds findings of credentials, except those in lines in which a secret was found.
+// withCredentials adds findings of credentials, except on lines where a secret was found.
 func withCredentials(all, more []finding.Finding) []finding.Finding {
 	hasSecret := map[int]bool{}
 	for _, f := range all {
@@ -136,8 +136,8 @@ func endsLikeSecret(name string) bool {
 }
 
 // valueIndex returns the index of the value that the name at index i is set to or compared with, or
-// 0. compared reports whether the program compares the two. Elements such as config["password"] count
-// as set where an operator compares them, because programs also compare elements with names.
+// 0. compared reports whether the program compares the two. It is false where an operator compares
+// an element such as config["password"], because programs also compare elements with names.
 func (s *source) valueIndex(i int) (index int, compared bool) {
 	if index = s.valueInList(i); index > 0 {
 		return index, false

@@ -33,8 +33,8 @@ func isPlausible(text string) bool {
 	return len(text) >= shortestCredential && len(text) <= longestCredential && !strings.ContainsAny(text, " \t\n\\") && !standIn.MatchString(text) && !isCounted(text)
 }
 
-// isCounted reports whether a text is one character again and again, or digits in their
-// order, such as 12345678 and 87654321, which stand for a password in examples.
+// isCounted reports whether a text repeats one character, or counts in digits as 12345678 and
+// 87654321 do. Examples have such texts in place of a password.
 func isCounted(text string) bool {
 	return strings.Trim(text, text[:1]) == "" || strings.Contains("01234567890123456789", text) || strings.Contains("98765432109876543210", text)
 }
@@ -92,9 +92,9 @@ var (
 	madeUpHostParts = lazyregexp.New(`^(127\.|your|my)|example|bogus|[${}%*]|(\.test|\.invalid|\.localhost|host\.com|domain\.com)$`)
 )
 
-// isServiceDefault reports whether a password is a word with which a service on the same network is
-// installed, such as root in postgres://app:root@db:5432. The name of such a host has no dots, so it
-// is not known elsewhere.
+// isServiceDefault reports whether a password looks like the one with which a service is installed:
+// a short word, such as root in postgres://app:root@db:5432. The host's name has no dots, so it is
+// known on its own network only.
 func isServiceDefault(password, host string) bool {
 	const longest = 8 // letters
 	return !strings.Contains(host, ".") && len(password) <= longest && strings.Trim(password, "abcdefghijklmnopqrstuvwxyz") == ""

@@ -45,9 +45,9 @@ func (s *scopes) declaration(name string) (hasRequest, known bool) {
 	return false, false
 }
 
-// withoutNamesakes returns the source of an expression with a mark after each name that is written
-// like a request and is declared as something else, as r in `func (r *Repository) f()`, so that
-// r.Host does not look like that of a request.
+// withoutNamesakes returns the source of an expression with a mark after each name that looks like
+// a stranger's request but is something else. In `func (r *Repository) f()`, for example, r.Host is
+// not a request's host.
 func (s *scopes) withoutNamesakes(source string) string {
 	if s.lang.ruby && strings.Contains(source, "params") {
 		if _, isGiven := s.declaration("params"); isGiven {
@@ -93,8 +93,8 @@ func isNamePart(c byte) bool {
 }
 
 // isPackageMember reports whether the member at index i is a constant or a variable of a package
-// that a file of Go imports, such as models.Table: what the program itself wrote down, except for
-// the arguments that it was started with, and for its secrets.
+// that a file of Go imports, such as models.Table. The program itself wrote the value. Secrets do
+// not count, nor do members of package os, such as the program's arguments.
 func (e *evaluator) isPackageMember(i int) bool {
 	owner := i - 2
 	if e.lang.name != "go" || !e.isWord(owner) || e.is(owner, "os") || e.is(owner-1, ".") || e.is(i+1, "(") || !isTypeName(e.written(i)) || endsLikeSecret(e.written(i)) {

@@ -7,8 +7,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// This file finds out whether what a request sends reaches a sink as it is, so that no knowledge of
-// the callers, of the settings or of another file can make it harmless.
+// This file finds out whether text that a request sends reaches a sink unchanged. Then nothing in
+// the callers, the settings or another file can make it harmless.
 
 const (
 	// deepestSent bounds how many names and brackets are followed from a sink to a request.
@@ -23,14 +23,14 @@ const (
 // accessors are methods that return a part of a request as it was sent.
 var accessors = wordSetOf("get Get Query get_json json getParameter getHeader")
 
-// checksBefore matches what checks a request before a function is run: a decorator, an annotation, an
-// element of a route's list.
+// checksBefore matches signs that a request is checked before a function runs: a decorator, an
+// annotation, or an element of a route's list.
 var checksBefore = lazyregexp.New(`(?i)valid|schema|sanit|check|joi\b|\bzod\b|@Pattern|@Size|celebrate`)
 
-// isDirect reports whether a part of the value x, which reaches the sink at the word at index i, is what
-// a request sends, as it is: only literal text and formats join that part to the rest, and no other
-// call, no condition and no list. Nothing that is before the word in the function around it reads what
-// was sent, and nothing before the function says that it is checked.
+// isDirect reports whether a part of the value x, which reaches the sink at the word at index i, is
+// unchanged text from a request. Only literal text and formats may join that part to the rest: no
+// other call, no condition and no list. Before the word, nothing in its function reads the text.
+// Nothing in front of the function says that the request is checked.
 func (m *matcher) isDirect(x extent, i int) bool {
 	if n := len(m.scope.nested); n > 0 {
 		start := int(m.tokens[m.scope.nested[n-1].begin].start)
@@ -46,8 +46,8 @@ func (m *matcher) isDirect(x extent, i int) bool {
 	return m.hasSent(x, min(i, x.from), 0)
 }
 
-// hasSent reports whether what a request sends is a part of a text, as it is. The text is an extent
-// whose names were given before the token at index end.
+// hasSent reports whether a part of an expression is unchanged text from a request. The names in
+// the extent x got their values before the token at index end.
 func (m *matcher) hasSent(x extent, end, depth int) bool {
 	if depth > deepestSent || x.to-x.from > longestExpression {
 		return false
@@ -82,8 +82,8 @@ func (m *matcher) joins(i int) bool {
 	return m.isWord(i) && (m.pack.Formats[m.written(i)] || m.written(i) == "concat")
 }
 
-// argumentsHaveSent reports whether one of the arguments of a call, whose bracket is the token at
-// index open, has what a request sends in it.
+// argumentsHaveSent reports whether one of the arguments of a call contains unchanged text from a
+// request. The bracket of the call is the token at index open.
 func (m *matcher) argumentsHaveSent(open, end, depth int) bool {
 	return slices.ContainsFunc(m.arguments(open), func(a argument) bool { return m.hasSent(a.extent, end, depth+1) })
 }
@@ -121,8 +121,8 @@ func (m *matcher) readsInput(source string) bool {
 	return match != nil && match[1] == len(source)
 }
 
-// isUntouched reports whether an operand without calls is what a request sends, and nothing before the
-// token at index end has read it.
+// isUntouched reports whether an operand without calls is text from a request which nothing before
+// the token at index end has read.
 func (m *matcher) isUntouched(x extent, end, depth int) bool {
 	if x.to > x.from+1 && m.pack.Inputs.MatchString(m.scope.withoutNamesakes(m.sourceText(x))) {
 		return !m.readsRequest(x, end)
@@ -148,7 +148,7 @@ func (m *matcher) isUntouched(x extent, end, depth int) bool {
 	return strings.Contains(origin, requestMark) || m.pack.Parameters != nil && m.pack.Parameters.MatchString(origin)
 }
 
-// givenIsSent reports whether the value that the name at index i is given is what a request sends.
+// givenIsSent reports whether the name at index i is given unchanged text from a request.
 func (m *matcher) givenIsSent(i, depth int) bool {
 	sign := i + 1
 	if !m.isOneOf(sign, "=", ":=") {

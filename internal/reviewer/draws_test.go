@@ -28,7 +28,7 @@ type draw struct {
 	// its sums.
 	Drawn, Right int
 	Judged       []drawnFinding
-	// Wrong says what was wrong with most of the others.
+	// Wrong says why most of the other findings were wrong.
 	Wrong string
 	// Sources are repositories with their commits, and packages with their versions.
 	Sources []string

@@ -25,15 +25,15 @@ func (e *evaluator) valueOf(x extent) value {
 }
 
 // looksUp reports whether an expression asks for something that the program has stored, such as
-// User.find(params[:id]): a request says which, and not what is in it.
+// User.find(params[:id]). The request chooses the object, and does not write its content.
 func (e *evaluator) looksUp(x extent) bool {
 	return e.anyAtLevel(extent{x.from, min(x.to, x.from+longestExpression)}, func(i int) bool {
 		return e.isWord(i) && (e.isLookup(e.written(i)) && (e.isOneOf(i+1, "(", "!") || e.lang.ruby && e.isOneOf(i+1, "{", "do")) || e.asksObject(i))
 	})
 }
 
-// isLookup reports whether a function returns what the program has stored: the pack names it, or its
-// own name says by what it finds something, as in FileByUID and find_user_by_name.
+// isLookup reports whether a function returns something that the program has stored. The pack lists
+// the function, or its name says how it finds the result, as FileByUID and find_user_by_name do.
 func (e *evaluator) isLookup(name string) bool {
 	if e.pack.Lookups[name] || strings.Contains(name, "_by_") {
 		return true
@@ -42,9 +42,9 @@ func (e *evaluator) isLookup(name string) bool {
 	return i > 0 && i+2 < len(name) && 'A' <= name[i+2] && name[i+2] <= 'Z'
 }
 
-// asksObject reports whether the word at index i is a method of an object of the program that returns
-// what it has for an argument, such as images.GetLogo(c.Param("id")): a member of something, which
-// is not a type and not where requests come in.
+// asksObject reports whether the word at index i is a method that returns something an object of
+// the program has for an argument, such as h.images.GetLogo(c.Param("id")). The object is a member
+// of another one. It does not have a type's name, except in Go, and is not a part of a request.
 func (e *evaluator) asksObject(i int) bool {
 	if !e.is(i+1, "(") || e.after(i+1) <= i+3 || !e.is(i-1, ".") || !e.isWord(i-2) || !e.is(i-3, ".") || isTypeName(e.written(i-2)) && e.lang.name != "go" {
 		return false
@@ -67,8 +67,8 @@ func (e *evaluator) upToFunction(x extent) extent {
 	return x
 }
 
-// sourceWithoutIndexes returns the source of an extent without what only chooses in it:
-// "pages" of pages[request.name].
+// sourceWithoutIndexes returns the source of an extent without its indexes, which only choose an
+// element: "pages" of pages[request.name].
 func (e *evaluator) sourceWithoutIndexes(x extent) string {
 	var b strings.Builder
 	from := x.from
@@ -168,9 +168,9 @@ func (e *evaluator) split(x extent, separator string) (before, after extent) {
 	return extent{x.from, min(i, x.to)}, extent{min(i+1, x.to), x.to}
 }
 
-// choice returns the value of a choice between two expressions, as in asked ? yes : no. It is that of
-// the second only if the condition asks whether the first is in a list, or if the second changes and
-// the first is not built.
+// choice returns the value of a choice between two expressions, as in asked ? yes : no. It is the
+// value of the first, except in two cases: the condition asks whether the first is in a list, or
+// the second changes and the first is not built.
 func (e *evaluator) choice(asked, yes, no extent, depth int) value {
 	second := e.evaluate(no, depth+1)
 	if e.isListed(yes, asked) {
@@ -203,8 +203,8 @@ func (e *evaluator) isListed(x, asked extent) bool {
 	})
 }
 
-// fallback returns the value of first || rest: of the two, the one that is built, or
-// else the one that changes. Its origin is that of both.
+// fallback returns the value of first || rest. Of the two values it prefers the one that is built,
+// then the one that changes. The result has the origins of both.
 func (e *evaluator) fallback(first value, rest extent, depth int) value {
 	second := e.evaluate(rest, depth+1)
 	if first.built() || first.changing && !second.built() {
@@ -260,7 +260,8 @@ func (e *evaluator) operand(i, end, depth int) (v value, next int) {
 	return e.asFound(v, extent{start, i}), i
 }
 
-// isKeyIndex reports whether the bracket at index i has the name of a record's key in it.
+// isKeyIndex reports whether the bracket at index i contains the name of a key of records, such as
+// "id".
 func (e *evaluator) isKeyIndex(i int) bool {
 	literal, ok := e.plainLiteral(e.inside(i))
 	if !ok {
@@ -350,9 +351,9 @@ func (e *evaluator) stringLiteral(i int) value {
 	return v
 }
 
-// template returns the value of a string with holes: `a ${b}`. After a tag that escapes what fills
-// them, as in html`a ${b}`, the holes are harmless, except where the name of a function in a hole says
-// that it does not escape, as in html`a ${raw(b)}`.
+// template returns the value of a string with holes: `a ${b}`. The holes are harmless after a tag
+// that escapes their values, as in html`a ${b}`. An exception is a hole with a function whose name
+// says that it does not escape, as in html`a ${raw(b)}`.
 func (e *evaluator) template(i int, isEscaped bool, depth int) value {
 	if e.tokens[i].kind == stringText {
 		return e.stringLiteral(i)
@@ -424,9 +425,9 @@ func (e *evaluator) isHarmlessMember(ownerName, member string) bool {
 	return false
 }
 
-// callValue returns the value of the call of a name, by what its language's pack says the
-// function does. The operand begins at index start, and the call's bracket is at index
-// open. on is the value of what the function is called on.
+// callValue returns the value of the call of a name. It depends on what the language's pack says
+// about the function. The operand begins at index start, and the call's bracket is at index open.
+// on is the value before the function's name.
 func (e *evaluator) callValue(on value, name string, start, open, depth int) value {
 	list := e.arguments(open)
 	isMethod, isJoin := e.is(open-2, "."), name == "join" && e.is(open-2, ".") && len(list) == 1
@@ -478,9 +479,9 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 	return v
 }
 
-// isOwnCall reports whether a call is one of the program's own code: of a function of the file, of a
-// method of the object, and in Java of a method of a field. What is called begins at index start, and
-// the bracket is at index open.
+// isOwnCall reports whether a call is one of the program's own code: of a function of the file, of
+// a method of the object, and in Java of a method of a field. It knows such calls in JavaScript,
+// Rust and Java only. The operand begins at index start, and the call's bracket is at index open.
 func (e *evaluator) isOwnCall(start, open int) bool {
 	switch e.lang.name {
 	case "javascript", "rust":
@@ -519,8 +520,8 @@ func (e *evaluator) isCleaned(name string, open int) bool {
 	return e.pack.Clean[owner+"."+name] || saysClean(owner) || owner == "clean"
 }
 
-// isExtension reports whether a call returns what is after the last dot of a file's name: it comes
-// from the name, and nothing of a path is left in it.
+// isExtension reports whether a call returns the end of a file's name after the last dot, as Go's
+// Ext does. It comes from the name, and hardly ever contains a part of a path.
 func (e *evaluator) isExtension(name string, open int) bool {
 	switch e.lang.name {
 	case "go":

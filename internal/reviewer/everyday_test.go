@@ -58,8 +58,8 @@ func TestEverydayWeaknessesAreFound(t *testing.T) {
 	}
 }
 
-// TestRecordedPagesHoldOthersSecrets asserts that what looks like a secret in a page that a test has
-// recorded is not a finding, and that it is one elsewhere, in the page's source for example.
+// TestRecordedPagesHoldOthersSecrets asserts that text like a secret is not a finding in a page
+// that a test has recorded, and that it is a finding elsewhere, such as in a template.
 func TestRecordedPagesHoldOthersSecrets(t *testing.T) {
 	page := "<p data-key='AKIA" + "Z7QVTB3N4KXWMJ2R'></p>\n"
 	for path, want := range map[string]int{"tests/data/page.html": 0, "templates/page.html": 1} {

@@ -11,10 +11,11 @@ import (
 
 // This file distinguishes secrets from values that only look like them.
 
-// isExampleSecret reports whether a value cannot be a secret. A private key cannot if its content is
-// missing or, in a test, too short. Any other value cannot if it repeats itself, is blotted, counts
-// letters or is a token of Slack with too short a number; in a test, also if its checksum is wrong.
-// What a file says of a value does not count: whoever adds a secret could say it as well.
+// isExampleSecret reports whether a value cannot be a secret. A private key cannot be one if its
+// content is missing or, in a test, too short. Any other value cannot be one if it repeats itself,
+// is blotted, counts letters, is a token of Slack with too short a number or, in a test, has a
+// wrong checksum. A file's own words about a value do not count, because whoever adds a secret
+// could write them as well.
 func isExampleSecret(path, rule, value string) bool {
 	if rule == privateKey {
 		return !containsKey(value) || testPath.MatchString(path) && isCutKey(value)
@@ -22,13 +23,13 @@ func isExampleSecret(path, rule, value string) bool {
 	return repeatsItself(value) || isBlotted(value) || countsLetters(value) || rule == "slack-token" && shortNumber.MatchString(value) || testPath.MatchString(path) && hasWrongChecksum(value)
 }
 
-// shortNumber matches a token of Slack whose first number is shorter than those of workspaces, which
-// have nine digits at least.
+// shortNumber matches a token of Slack whose first number has at most seven digits. The numbers of
+// workspaces have at least nine.
 var shortNumber = lazyregexp.New(`^xox[a-z](?:\.xox[a-z])?-\d{1,7}-`)
 
-// isWording reports whether a value is words, such as dropboxoauthkey, DropboxSync and
-// sk_live_secret_value, and not random: it consists of letters, _ and -, and its words are long
-// enough. A capital, _ or - begins a word.
+// isWording reports whether a value consists of words, such as dropboxoauthkey, DropboxSync and
+// sk_live_secret_value, and is not random. It contains only letters, _ and -, and its words are
+// long enough on average. A capital, _ or - begins a word.
 func isWording(value string) bool {
 	const fewest = 4 // letters of a word, on average
 	words := 1
@@ -73,9 +74,10 @@ var (
 	notBase64 = lazyregexp.New("[\"'`][\\s+.,&]*[\"'`]|\\\\+[nrtu]|[^A-Za-z0-9+/]")
 )
 
-// isMadeUpKey reports whether the content of a private key contradicts its title, as in tests of code
-// that removes keys from texts: it is not as long as its first bytes say, or it begins with a sequence,
-// as a certificate does, and not with a number, as a key does that is not encrypted.
+// isMadeUpKey reports whether the content of a private key contradicts its title, as in tests of
+// code that removes keys from texts. The content is not as long as its first bytes say. Or it
+// begins with a sequence, as a certificate does, although a key that is not encrypted begins with a
+// number.
 func isMadeUpKey(value string) bool {
 	m := asn1Key.FindStringSubmatch(value)
 	if m == nil || strings.Contains(m[2], "Proc-Type") {
@@ -146,8 +148,8 @@ const (
 // checkedPrefixes begin the tokens of GitHub that end with their own checksum.
 var checkedPrefixes = strings.Fields("ghp_ gho_ ghu_ ghs_ ghr_")
 
-// hasWrongChecksum reports whether a value looks like such a token and cannot be one: its last
-// characters are not the CRC-32 of the random ones before them.
+// hasWrongChecksum reports whether a value looks like such a token but cannot be one, because its
+// last characters are not the CRC-32 of the random characters before them.
 // https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
 func hasWrongChecksum(value string) bool {
 	const length = 40 // of a prefix, 30 random characters and the checksum

@@ -65,7 +65,7 @@ func testsIn(name, code string) map[string][]int {
 	return found
 }
 
-// tests compares the tests of a file with those that it had.
+// tests compares the tests of a file with those that it had before the change.
 func (f *File) tests() testCount {
 	name := cmp.Or(f.Previous, f.Path)
 	head := testsIn(f.Path, f.Text)

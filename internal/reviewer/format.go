@@ -6,8 +6,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// formatCall returns the value of a call whose arguments, which end at index end, are a
-// format and what fills it: fmt.Sprintf("a %s", b). A writer or a locale may stand first.
+// formatCall returns the value of a call that fills a format, such as fmt.Sprintf("a %s", b). The
+// arguments end at index end. A writer or a locale may stand before the format.
 func (e *evaluator) formatCall(list []argument, end, depth int) value {
 	format := 0
 	if first := e.evaluate(list[0].extent, depth+1); !first.literal && len(list) > 1 {
@@ -25,9 +25,9 @@ var (
 	rustVariable = lazyregexp.New(`(?:^|[^{])(?:\{\{)*\{([a-z_]\w{0,62})`)
 )
 
-// fillFormat returns the value of a format whose places the arguments in an extent fill.
-// It has holes if one of them changes, except in places for numbers, which take only
-// numbers. The places are {} if braces is set, and %s otherwise.
+// fillFormat returns the value of a format whose places the arguments in an extent fill. The value
+// has holes if one of the arguments changes, except in places for numbers, which take only numbers.
+// The places are {} if braces is set, and %s otherwise.
 func (e *evaluator) fillFormat(format value, arguments extent, braces bool, depth int) value {
 	out := value{literal: format.literal, changing: format.changing, origin: format.origin}
 	filling := e.fillingValue(arguments, depth)

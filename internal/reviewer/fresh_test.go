@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// TestWhatFreshDrawsShowedOfWeaknesses asserts that code of the kinds that were found wrongly in the
-// fresh draws (testdata/draws.yaml) is accepted, and that similar code that is weak is found.
+// TestWhatFreshDrawsShowedOfWeaknesses asserts that the kinds of code that were found wrongly in
+// the fresh draws (testdata/draws.yaml) are accepted, and that similar but weak code is found.
 func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 	for _, c := range []struct {
 		name, path, rule, code string
@@ -137,8 +137,9 @@ func TestFormsThatAreOffByDefault(t *testing.T) {
 	}
 }
 
-// TestWhatAChangeSaysOfItselfHidesNothing asserts that the beginning of a copied library and the joined
-// lines of a packed script exempt a file from the search for weaknesses only if the base has them.
+// TestWhatAChangeSaysOfItselfHidesNothing asserts that a change cannot exempt its own lines from
+// the search for weaknesses. The beginning of a copied library, or the joined lines of a packed
+// script, exempts a file only if the base has it.
 func TestWhatAChangeSaysOfItselfHidesNothing(t *testing.T) {
 	const weakness = "child_process.execSync(`git push origin ${branch}`);\n"
 	long := strings.Repeat("call("+strings.Repeat("a, ", 60)+"1);\n", 30)

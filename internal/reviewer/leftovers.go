@@ -162,7 +162,7 @@ func (c *codeFile) reportDisabled(begin, last int, sink string) {
 // the types are checked.
 var runnerInput = lazyregexp.New(`(?i)(^|/)(sample_?tests?|skipped|fixtures?)/|\.test-d\.ts$`)
 
-// aboutSkipping matches titles of tests by which a test runner tests skipping itself.
+// aboutSkipping matches titles of a test runner's own tests about skipping.
 var aboutSkipping = lazyregexp.New(`(?i)["'\x60][^"'\x60]*\b(should not run|(should|will) (be )?skip(ped)?|skipped (because|if|when)|pending)\b`)
 
 // mayRun reports whether a call of test.skip or test.fixme, which ends with the word at index i,
@@ -201,8 +201,8 @@ func (c *codeFile) isUnderCondition(i int) bool {
 	return c.is(begin-1, ")") && int(c.tokens[begin-1].pair) > 0 && c.is(int(c.tokens[begin-1].pair)-1, "if")
 }
 
-// overridesTest reports whether a mark of Java, the word at index i, switches off an inherited
-// test, which cannot be left out in another way, or an empty test.
+// overridesTest reports whether a mark of Java, the word at index i, switches off an empty test, or
+// an inherited test, which cannot be left out in another way.
 func (c *codeFile) overridesTest(i int, name string) bool {
 	const longest = 40 // tokens of a method's head
 	if c.lang.name != "java" || name[0] != '@' {
@@ -236,9 +236,8 @@ func (c *codeFile) leftoverWord(i int, inTest bool) {
 	}
 }
 
-// filtersTests reports whether the line of the token at index i configures what RSpec does with
-// tests that have a mark, or asks whether one has it: config.filter_run focus: true,
-// metadata[:focus].
+// filtersTests reports whether the line of the token at index i configures how RSpec treats marked
+// tests, as config.filter_run focus: true does, or asks for a mark, as metadata[:focus] does.
 func (c *codeFile) filtersTests(i int) bool {
 	line := c.lineText(c.line(c.tokens[i].start))
 	return strings.Contains(line, "filter_run") || strings.Contains(line, "metadata")

@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// This file finds what a program has chosen from a list of its own, though a request says which:
-// elements of constant tables, and values that a condition has found in a list.
+// This file finds values that a program has chosen from a list of its own, although a request says
+// which one: elements of constant tables, and values that a condition has found in a list.
 
 var (
 	// tableMakers are functions and types that make lists and maps of their arguments.
@@ -20,8 +20,8 @@ var (
 	listing = wordSetOf("include? includes contains Contains containsKey has has_key? key? member? hasOwn hasOwnProperty")
 	// fillers are methods that put their arguments into a table.
 	fillers = wordSetOf("set put putAll add update setdefault append push store merge! assign insert")
-	// leaving are words that end a block, so that what follows it does not run. leavingIn are others,
-	// by language.
+	// leaving are words that end a block, so that the code after them does not run. leavingIn has more
+	// such words, by language.
 	leaving   = wordSetOf("return raise throw continue break panic")
 	leavingIn = map[string]wordSet{"python": wordSetOf("abort exit"), "ruby": wordSetOf("next abort exit"), "go": wordSetOf("Exit Fatal Fatalf")}
 )
@@ -77,8 +77,8 @@ func (e *evaluator) lookedUp(list []argument, depth int) value {
 	return harmless()
 }
 
-// fill records that the name at index i is not a constant table any more, if what is put into the table
-// there may change: a[b] = c, a.b = c, a.set(b, c).
+// fill looks at a value that is put into the table with the name at index i: a[b] = c, a.b = c,
+// a.set(b, c). If the value may change, the table is not constant any more.
 func (m *matcher) fill(i int) {
 	if !m.scope.values[m.written(i)].table {
 		return
@@ -101,8 +101,8 @@ func (m *matcher) fill(i int) {
 	}
 }
 
-// asFound returns the value that a condition has found for an operand, such as params[:sort], or v if
-// no condition has found one.
+// asFound returns the value of an operand, such as params[:sort], that a condition has found in a
+// list, or v if no condition has found one.
 func (e *evaluator) asFound(v value, x extent) value {
 	if e.scope.hasPaths && v.changing {
 		if found, known := e.scope.values[e.sourceText(x)]; known {
@@ -325,8 +325,8 @@ func (m *matcher) switched(i int) {
 	slices.SortStableFunc(m.cases, func(a, b change) int { return a.at - b.at })
 }
 
-// labelEnd returns the index after the colon or the arrow of the label of a switch that begins at
-// index i, or the index end where there is none.
+// labelEnd returns the index after the colon or the arrow that ends the label at index i of a
+// switch. Without a label there it returns the index end.
 func (m *matcher) labelEnd(i, end int) int {
 	for ; i < end; i = m.after(i) {
 		if m.isOneOf(i, ":", "->") {
@@ -378,9 +378,9 @@ func (m *matcher) alwaysLeaves(body extent) bool {
 	return false
 }
 
-// conditional returns the condition of the statement that begins with the word at index i, the block
-// that depends on it, and whether the block runs if the condition is true. What cannot go on if the
-// condition is false, such as an assertion, has an empty block.
+// conditional returns the condition of the statement that begins with the word at index i, the
+// block that depends on it, and whether the block runs if the condition is true. A statement such
+// as an assertion, after which nothing runs if the condition is false, has an empty block.
 func (m *matcher) conditional(i int) (asked, body extent, runsIf bool) {
 	word := m.written(i)
 	switch {
@@ -445,8 +445,9 @@ func (m *matcher) indentedEnd(i int) int {
 	return end
 }
 
-// foundIn returns the expressions that are in a list of the program, or equal to a literal, if a
-// condition is true, or if it is false. With constant, only lists of literals count.
+// foundIn returns the expressions that a condition shows to be in a list of the program, or equal
+// to a literal. isTrue says whether the condition is true or false. With constant, only lists of
+// literals count.
 func (m *matcher) foundIn(x extent, isTrue, constant bool, depth int) []extent {
 	for depth <= deepestValue {
 		either, both := m.parts(x, "||", "or"), m.parts(x, "&&", "and")
@@ -493,8 +494,8 @@ func (e *evaluator) withoutType(x extent) extent {
 	return x
 }
 
-// foundInParts is foundIn for the parts of a condition. each is set if all parts have the truth value
-// isTrue. Otherwise perhaps only one of them has it, so that all of them have to find the same value,
+// foundInParts is foundIn for the parts of a condition. each is set if all parts have the truth
+// value isTrue. Otherwise perhaps only one part has it. Then all parts have to find the same value,
 // or ask whether that value exists at all: a && !list.has(a).
 func (m *matcher) foundInParts(parts []extent, isTrue, constant, each bool, depth int) []extent {
 	var all []extent

@@ -19,7 +19,7 @@ type matcher struct {
 	aliases map[string][]string
 	// changes are values that names get later.
 	changes []change
-	// cases are those that they get in the cases of a switch, in the order of their tokens.
+	// cases are values that names get in the cases of a switch, in the order of their tokens.
 	cases []change
 	// followed is how many operands isDirect has followed.
 	followed int
@@ -34,7 +34,8 @@ func matchPack(s *source, p *pack, selects func(*Rule, finding.Precision) bool) 
 	return m.found
 }
 
-// visit looks for what the token at index i begins, in the order of the file.
+// visit looks for everything that may begin with the token at index i. It is called in the order of
+// the file.
 func (m *matcher) visit(i int) {
 	m.scope.enter(i)
 	m.applyChanges(i)
@@ -113,8 +114,8 @@ func (m *matcher) afterTypes(i int) int {
 	return i
 }
 
-// definesFunction reports whether the name that begins at index i is that of a function
-// which is defined here, and not called.
+// definesFunction reports whether a function with the name that begins at index i is defined there,
+// and not called.
 func (s *source) definesFunction(i int) bool { return s.isOneOf(i-1, "def", "func", "function", "fn") }
 
 // call looks for the patterns about calls in the call of the word at index i. Its arguments
@@ -157,8 +158,9 @@ func (m *matcher) call(i, from, end int) {
 	}
 }
 
-// inlineModule returns the name of the module whose function is called, at the word at index i, where
-// the file gives the module no name: require("vm").runInThisContext(a). The call's name has these parts.
+// inlineModule returns the name of the module of the function that is called at the word at index
+// i, if the file gives the module no name: require("vm").runInThisContext(a). parts are those of
+// the call's name.
 func (m *matcher) inlineModule(parts []string, i int) []string {
 	if parts[0] != "" {
 		return nil
@@ -195,8 +197,8 @@ func (m *matcher) setting(i, from int) extent {
 	return x
 }
 
-// receiver looks for the patterns about what a method is called on, in what stands before the word
-// at index i: text.html_safe.
+// receiver looks for the patterns about the object of a method, in the expression before the
+// method's name at index i: text.html_safe.
 func (m *matcher) receiver(i int) {
 	if patterns := m.pack.receivers[m.written(i)]; patterns != nil && m.is(i-1, ".") {
 		if begin := m.chainStart(i); begin < i-1 {
@@ -214,8 +216,8 @@ func (m *matcher) shellLiteral(i int) {
 	}
 }
 
-// returned looks for the patterns about calls of "return" in what a function returns to its caller,
-// after the word at index i.
+// returned looks for the patterns about calls of "return" in the value after the word at index i,
+// which a function that answers requests returns.
 func (m *matcher) returned(i int) {
 	if patterns := m.pack.calls["return"]; patterns != nil && m.scope.answers() {
 		if x := m.expressionAt(i + 1); x.from < x.to {
@@ -225,7 +227,7 @@ func (m *matcher) returned(i int) {
 }
 
 // reportFirst looks for the first pattern that has the name and matches the value x, at the word at
-// index i, and reports a finding at the tokens of an extent.
+// index i. It reports a finding at the tokens of place.
 func (m *matcher) reportFirst(patterns []*pattern, name []string, x extent, i int, place extent, sink string) {
 	for _, p := range patterns {
 		if p.names(name) && m.matches(p, x, x, i) {

@@ -166,8 +166,9 @@ func (m *matcher) nameAlias(name string, parts []string) {
 	}
 }
 
-// moduleParts returns the name of the module that an expression stands for, and after it that of
-// the module's function, if it stands for one. It returns nil for any other expression.
+// moduleParts returns the name of the module that an expression stands for. If the expression
+// stands for a function of the module, the function's name follows. It returns nil for any other
+// expression.
 func (m *matcher) moduleParts(x extent) []string {
 	i := x.from
 	var parts []string

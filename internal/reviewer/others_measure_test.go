@@ -189,8 +189,8 @@ func semgrepLabels(t *testing.T, dir string) []labelledFile {
 	return all
 }
 
-// reportsImports are rules that report a module where it is imported. Their tests label the lines that
-// use the module as safe, even for DES and RC4.
+// reportsImports are rules that report a module where it is imported. Their tests label as safe the
+// lines that use the module, even for DES and RC4.
 var reportsImports = map[string]bool{"insecure-module-used": true}
 
 func semgrepFile(rel, text string, rules map[string]string) []judged {
@@ -217,9 +217,9 @@ func semgrepFile(rel, text string, rules map[string]string) []judged {
 	return labels
 }
 
-// endOfMatch returns the last line of what an annotation before line first can be about: up to the
-// next annotation, the end of the block, or 15 lines. A match of semgrep may begin where the value
-// comes from, or at the function's head.
+// endOfMatch returns the last line that an annotation before line first can be about. It is the
+// last before the next annotation, or of the block, or the 15th. A match of semgrep may begin where
+// the value comes from, or at the function's head.
 func endOfMatch(lines []string, first int) int {
 	indent := func(line string) int {
 		line = strings.ReplaceAll(line, "\t", "    ")

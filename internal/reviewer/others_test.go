@@ -9,11 +9,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// othersFile has what script/recall measured by the sets that others labelled.
+// othersFile contains the results of script/recall for the sets that others labelled.
 const othersFile = "testdata/others.yaml"
 
-// beforeFile has what the same command measured before the rules were corrected by one half of
-// the sets. It is never written again.
+// beforeFile contains the results of the same command before the rules were corrected by one half
+// of the sets. It is never written again.
 const beforeFile = "testdata/others-before.yaml"
 
 type others []othersResult
@@ -25,8 +25,8 @@ type othersRow struct {
 	Held bool
 }
 
-// othersCount counts labels: those of vulnerable code and how many are found, and those of safe code
-// and how many are flagged, by the rules of medium precision and by those of high precision.
+// othersCount counts the labels of vulnerable code and those of safe code. Of each it also counts
+// how many the rules of medium precision report, and how many those of high precision report.
 type othersCount struct {
 	Vulnerable, Found, Safe, Flagged int
 

@@ -23,7 +23,7 @@ import (
 // has to match or, with not, must not match.
 type pattern struct {
 	Call, Set []string
-	On        []string       // methods, where what they are called on is the value
+	On        []string       // methods whose receiver is the value
 	Argument  any            // from 1, or a name; 0 where the call itself matters; nil for the first
 	Each      bool           // the rest has to be true of one element of the argument, a list
 	Is        string         // built, changing or input
@@ -36,15 +36,16 @@ type pattern struct {
 	Except    *regexp.Regexp // not the line and the names of the functions that it is in
 	Guard     *regexp.Regexp // not the part of the function around it that is before it
 	Lacks     *regexp.Regexp // not the function around it; outside of functions not the file
-	Chain     *regexp.Regexp // what the call is made on or, if that is a name, what the name was given
+	Chain     *regexp.Regexp // the call's receiver or, if that is a name, the origin of its value
 	After     *regexp.Regexp // what follows the call
 	Route     bool           // it is in a function that answers requests: see pack.Routes
 	File      *regexp.Regexp // the file
 	Without   *regexp.Regexp // not the file
-	// Certain matches the value's text or its origin. What it does not match has a low precision.
+	// Certain matches the value's text or its origin. A value that it does not match has a low
+	// precision.
 	Certain *regexp.Regexp
-	// Given is whether a value without a parameter's text in it has a low precision: a function made
-	// it of its own fields and settings.
+	// Given gives a value a low precision if it has no parameter's text in it: a function made such a
+	// value of its own fields and settings.
 	Given bool
 	// Precision is how often the pattern is right; "" stands for what formPrecision says.
 	Precision finding.Precision
@@ -116,8 +117,8 @@ func (p *pattern) argumentIn(arguments []argument) (extent, bool) {
 	return extent{}, false
 }
 
-// matches reports whether the conditions of a pattern are true of a value, of a call with these
-// arguments or of a setting, at the word at index i.
+// matches reports whether all conditions of a pattern are true at the word at index i. x is the
+// value, and arguments are those of the call, or the value of a setting.
 func (m *matcher) matches(p *pattern, x, arguments extent, i int) bool {
 	if !m.selects(p.rule, p.rule.Precision) && !m.selects(p.rule, p.form) || lacks(p.Arguments, m.sourceText(arguments)) || lacks(p.Written, m.sourceText(x)) {
 		return false
@@ -130,7 +131,8 @@ func (m *matcher) matches(p *pattern, x, arguments extent, i int) bool {
 	return m.surroundingsMatch(p, i, arguments.to) && m.valueMatches(p, x) && !has(p.Unless, m.sourceText(arguments)) && m.isReported(p, x, i) && m.contextMatches(p, i) && !m.isMeant(p.rule, x, i)
 }
 
-// isMeant reports whether what a rule finds in a value, at the word at index i, is there on purpose.
+// isMeant reports whether the code at the word at index i is there on purpose, although a rule
+// finds it. x is the value.
 func (m *matcher) isMeant(r *Rule, x extent, i int) bool {
 	return r.meant.Before != nil && r.meant.Before.MatchString(m.withoutComments(m.extentBefore(i))) ||
 		r.meant.Under != nil && m.isUnder(r.meant.Under, i) ||
@@ -138,8 +140,8 @@ func (m *matcher) isMeant(r *Rule, x extent, i int) bool {
 		r.meant.Place != nil && (r.meant.Place.MatchString(m.path) || r.meant.Place.MatchString(m.scope.functionNames())) && !m.fromRequest(m.valueOf(x))
 }
 
-// isUnder reports whether an expression matches the head of a block, in braces, that the token at index
-// i is in, up to the function around it.
+// isUnder reports whether an expression matches the head of one of the blocks in braces around the
+// token at index i, up to the function around it.
 func (m *matcher) isUnder(re *regexp.Regexp, i int) bool {
 	begin := 0
 	if n := len(m.scope.nested); n > 0 {
@@ -208,9 +210,9 @@ func (m *matcher) surroundingsMatch(p *pattern, i, end int) bool {
 		(p.After == nil || !lacks(p.After, m.afterCall(end)))
 }
 
-// chainMatches reports whether an expression matches the chain before the word at index i, or,
-// where that is a name alone, the source of what the name was given: r.exec(a), after
-// r = Runtime.getRuntime().
+// chainMatches reports whether an expression matches the chain before the word at index i. If the
+// chain is a name alone, the source of the name's value counts as well: r.exec(a), after r =
+// Runtime.getRuntime().
 func (m *matcher) chainMatches(re *regexp.Regexp, i int) bool {
 	start := m.chainStart(i)
 	if re.MatchString(m.sourceText(extent{start, i})) {
@@ -238,8 +240,8 @@ func (m *matcher) statement(i int) string {
 	return m.scope.functionNames() + "\n" + line[:min(len(line), longestSource)]
 }
 
-// extentBefore returns the offsets of the function around the token at index i, up to it; outside of
-// functions, those of the text shortly before.
+// extentBefore returns the offsets of the part of a function before the token at index i. Outside
+// of functions, it returns those of the text shortly before the token.
 func (m *matcher) extentBefore(i int) (from, to int) {
 	to = int(m.tokens[i].start)
 	if n := len(m.scope.nested); n > 0 {

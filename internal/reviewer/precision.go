@@ -29,8 +29,8 @@ func (c Config) selects(r *Rule, form finding.Precision) bool {
 	return form.Rank() >= cmp.Or(c.MinPrecision, minPrecision).Rank() || slices.Contains(c.On, r.ID)
 }
 
-// Rules returns the rules as the configuration uses them, in a stable order: the precision of each
-// is that of the least precise of its forms that are used.
+// Rules returns the rules as the configuration uses them, in a stable order. Each has the precision
+// of the least precise of its forms that are used.
 func (r *Reviewer) Rules() []Rule {
 	var used []Rule
 	for _, rule := range r.rules {
@@ -54,9 +54,9 @@ func (r *Rule) addForm(p finding.Precision) {
 	}
 }
 
-// formPrecision returns how often a pattern is right: what it says itself, otherwise what its rule
-// says. If it asks only that a value is built or changes, its rule's precision counts as medium at
-// most: the value may be harmless, which nobody can see without knowing the callers.
+// formPrecision returns the precision of a pattern: its own, otherwise its rule's. If it asks only
+// that a value is built or changes, its rule's precision counts as medium at most: the value may be
+// harmless, which only the callers show.
 func (p *pattern) formPrecision() finding.Precision {
 	switch {
 	case p.Precision != "":
@@ -67,7 +67,7 @@ func (p *pattern) formPrecision() finding.Precision {
 	return p.rule.Precision
 }
 
-// addForms notes the precisions of what a pattern finds.
+// addForms notes the precisions that the findings of a pattern can have.
 func (r *Rule) addForms(p *pattern) {
 	r.addForm(p.form)
 	if p.Certain != nil || p.Given {
@@ -78,14 +78,14 @@ func (r *Rule) addForms(p *pattern) {
 	}
 }
 
-// asksForRequest reports whether what a pattern finds has the precision of its rule only if a request
-// sends the value as it is, and medium precision otherwise.
+// asksForRequest reports whether the findings of a pattern have their rule's precision only if a
+// request sends the value as it is, and medium precision otherwise.
 func (p *pattern) asksForRequest() bool {
 	return p.Is != "" && p.Precision == "" && p.rule.Precision.Rank() > finding.PrecisionMedium.Rank()
 }
 
-// isReported reports whether what a pattern finds in a value, at the word at index i, becomes a
-// finding. It does if the configuration selects the rule in one of these precisions:
+// isReported reports whether the value x, in which a pattern finds something at the word at index
+// i, becomes a finding. It does if the configuration selects the rule in one of these precisions:
 //   - that of the pattern's form, or low if the value lacks what the pattern asks for in Certain or
 //     Given;
 //   - that of the rule, if something in the value comes from a request, unless the pattern is one for
@@ -131,8 +131,8 @@ var (
 	looseName = lazyregexp.New(`(?:^|[^\w.$])([A-Za-z_]\w*)(\s*[.(]?)`)
 )
 
-// hasGiven reports whether a value has a parameter's text in it, by the source that it comes from. A
-// parameter's members are what the program itself has.
+// hasGiven reports whether the origin of a value names a parameter itself. A parameter's member
+// does not count, because it belongs to the program.
 func (m *matcher) hasGiven(x extent) bool {
 	origin := quotedText.ReplaceAllString(m.valueOf(x).origin, "")
 	for _, name := range looseName.FindAllStringSubmatch(origin, -1) {
@@ -143,7 +143,7 @@ func (m *matcher) hasGiven(x extent) bool {
 	return false
 }
 
-// isCertain reports whether a value has what a pattern asks for as certain.
+// isCertain reports whether a value matches a pattern's Certain.
 func (m *matcher) isCertain(p *pattern, x extent) bool {
 	v := m.valueOf(x)
 	return p.Certain.MatchString(v.text) || p.Certain.MatchString(v.origin)

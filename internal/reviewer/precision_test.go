@@ -226,8 +226,8 @@ func TestPrecisionOfExpressions(t *testing.T) {
 	}
 }
 
-// TestRulesHaveThePrecisionOfTheirForms asserts that what code scanning shows of a rule is true of
-// the forms that are used.
+// TestRulesHaveThePrecisionOfTheirForms asserts that the precision of a rule, which code scanning
+// shows, is that of the forms that are used.
 func TestRulesHaveThePrecisionOfTheirForms(t *testing.T) {
 	for name, c := range map[string]struct {
 		config Config
@@ -261,8 +261,9 @@ func TestNewRefusesAnUnknownPrecision(t *testing.T) {
 	}
 }
 
-// TestWhatIsFoundByDefault asserts that the vulnerabilities of spec 000's examples are found, and in
-// each language a query and a command of a shell with a parameter that no request is seen to send.
+// TestWhatIsFoundByDefault asserts that the vulnerabilities of spec 000's examples are found. In
+// each language it also asserts that a query and a shell command with a parameter are found,
+// although no request is seen to send it.
 func TestWhatIsFoundByDefault(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, code string

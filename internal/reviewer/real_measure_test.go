@@ -114,8 +114,8 @@ func (s realSource) atHigh(t *testing.T, files []File) map[string]score {
 	return counts
 }
 
-// review runs both reviews with the rules that a configuration selects, or with those that are asked
-// for.
+// review runs both reviews with the rules that a configuration selects, or with those that
+// -realRule names.
 func review(t *testing.T, config Config, files []File) ([]finding.Finding, measured) {
 	t.Helper()
 	if *realOnly != "" {

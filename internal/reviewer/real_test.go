@@ -39,8 +39,8 @@ type measured struct {
 	Files   int
 	Bytes   int64
 	Seconds float64 // of both reviews, of security and of code, together
-	// High is what the rules of high precision find, by rule. The verdicts are about what those of
-	// medium precision find.
+	// High counts the findings of the rules of high precision, by rule. The verdicts are about
+	// findings of lower precision as well.
 	High map[string]score `yaml:",omitempty"`
 }
 
@@ -62,8 +62,8 @@ type verdict struct {
 func foundFirst(v verdict) bool { return !v.Later }
 func foundNow(v verdict) bool   { return !v.Mended }
 
-// knownWeakness is one that was published about the source's version, and the line
-// where a rule should find it.
+// knownWeakness is a weakness that was published about the source's version, and the line where a
+// rule should find it.
 type knownWeakness struct {
 	Advisory, Rule, Path string
 	Line                 int
@@ -130,7 +130,7 @@ func (s score) String() string {
 
 func (s score) share() float64 { return float64(s.Right) / float64(s.All) }
 
-// tally counts the findings of each rule in sources, of those verdicts that filter selects.
+// tally counts the findings in sources, by rule. Only verdicts that filter selects count.
 func tally(sources []realSource, filter func(verdict) bool) map[string]score {
 	rules := map[string]score{}
 	for _, s := range sources {
@@ -157,7 +157,7 @@ func tallyHigh(sources []realSource) map[string]score {
 	return rules
 }
 
-// score counts the findings of all rules in a source, of those verdicts that filter selects.
+// score counts the findings of all rules in a source. Only verdicts that filter selects count.
 func (s realSource) score(filter func(verdict) bool) score {
 	var found score
 	for _, v := range s.Verdicts {

@@ -221,8 +221,8 @@ func TestSecretsAreNeverShown(t *testing.T) {
 }
 
 // TestInventedLoginsOfTestsAreNotSecrets asserts that a password and a token with a wrong checksum
-// are not found in a test, but are elsewhere, that a token with an issuer's format is found in a test,
-// and that a repetitive one is found nowhere.
+// are found outside of tests only. A token with an issuer's format is found in a test, too, and a
+// repetitive token nowhere.
 func TestInventedLoginsOfTestsAreNotSecrets(t *testing.T) {
 	invented := strings.Replace(credential(), "R4nd0m", "R4nd1m", 1) // its checksum is that of another
 	login := `r.Header.Set("Authorization", "Basic ` + base64.StdEncoding.EncodeToString([]byte("admin:"+"x9Qz"+"7Lm2Rv8KtW4p")) + `")`

@@ -3,11 +3,11 @@
 //
 // A file becomes tokens, which separate code, strings and comments (scan.go). Rules, which are data
 // (rules/*.yaml), have patterns (pattern.go): a call or a setting, and what has to be known about
-// its value (value.go). The patterns are looked for from the file's beginning to its end (match.go).
-// What counts is text that is built from parts that change and then reaches a place where text
-// becomes a query, a command, a path or code; constants and parameters of queries do not. The code
-// review (code.go) looks for slips in the same tokens. Every step takes time linear in the file,
-// whatever is in it.
+// its value (value.go). The patterns are looked for from the file's beginning to its end
+// (match.go). Text counts if it is built from parts that change, and then reaches a place where
+// text becomes a query, a command, a path or code. Constants and parameters of queries do not
+// count. The code review (code.go) looks for slips in the same tokens. Every step takes time linear
+// in the file, whatever is in it.
 package reviewer
 
 import (
@@ -37,7 +37,7 @@ type Config struct {
 	MaxFileBytes int
 	// Tests extends the rules about weaknesses to tests, examples, documents, migrations, rake's tasks
 	// and the scripts of developers. By default only secrets are looked for there: tests weaken things
-	// on purpose, and no stranger's input comes into the others.
+	// on purpose, and no stranger's input reaches the other files.
 	Tests bool
 	// MinPrecision is the least precision of the rules, and forms of rules, that are used; "" means
 	// medium.
@@ -61,7 +61,7 @@ type Config struct {
 type File struct {
 	Path string // relative to the repository's root, slash-separated
 	Text string // its content; not read where Binary is set
-	// Language is what it is written in, for example "python", if its name does not show it.
+	// Language is the language of the text, for example "python", if the file's name does not show it.
 	Language string
 	// Changed are the lines of Text that the change added or modified, in order. If
 	// it is nil, every line counts as changed.

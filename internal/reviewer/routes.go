@@ -9,8 +9,8 @@ import (
 // This file reads which functions answer requests, and which of their parameters have a
 // stranger's text.
 
-// route returns what stands before the name or the keyword at index i, where a function begins,
-// if that shows that it answers requests: `@app.route("/a/<b>")`, `@GetMapping("/a")`.
+// route returns the text before the name or the keyword at index i, where a function begins, if the
+// text shows that the function answers requests: `@app.route("/a/<b>")`, `@GetMapping("/a")`.
 func (s *scopes) route(i int) string {
 	const longest = 120 // tokens
 	if s.routes == nil {
@@ -71,7 +71,7 @@ func (s *scopes) readRoute(route string, open int) {
 }
 
 // takesEvent reports whether the parameters that were read are those of a function that a cloud
-// calls with what a request sends: f(event, context).
+// calls for a request: f(event, context).
 func (s *scopes) takesEvent() bool {
 	return len(s.params) > 1 && len(s.params) < 4 && s.params[0].name == "event" && s.params[1].name == "context"
 }

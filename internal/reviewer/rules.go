@@ -41,15 +41,15 @@ type Rule struct {
 	Rejected, Accepted []string
 
 	meant meant
-	// joined is set if a request has to send a part of a text, and not all of it, for a finding of the
-	// rule's precision: to run entire queries or commands may be what the program is for.
+	// joined is set if a finding has the rule's precision only where a request sends a part of a text,
+	// and not all of it. To run entire queries or commands may be what the program is for.
 	joined bool
 	// forms are the precisions of what it finds.
 	forms []finding.Precision
 }
 
-// meant is what shows that code does on purpose what a rule looks for, so that a finding would tell
-// its author nothing.
+// meant says how code shows that it does on purpose what a rule looks for. A finding would tell its
+// author nothing.
 type meant struct {
 	// Place matches paths, and names of functions, whose work it is; what a request sends counts
 	// all the same.
@@ -162,7 +162,7 @@ type ruleText struct {
 	Precision                                           finding.Precision
 	Off, Example                                        string
 	Rejected, Accepted                                  []string
-	// Meant is what shows that a weakness is there on purpose.
+	// Meant says how code shows that a weakness is there on purpose.
 	Meant meant
 	// Joined is a weakness's Rule.joined.
 	Joined bool
@@ -183,11 +183,11 @@ func (t ruleText) rule(check, tag string) *Rule {
 // evaluator knows something about.
 type pack struct {
 	Language string
-	// Inputs matches the source of what a stranger sends, such as req.query; Parameters
-	// matches parameters of functions by which it comes in, such as @RequestParam.
+	// Inputs matches source that reads a stranger's text, such as req.query. Parameters matches
+	// parameters of functions that receive such a text, such as @RequestParam.
 	Inputs, Parameters *regexp.Regexp
-	// Routes matches what stands before the name of a function that answers requests, such
-	// as @app.route("/a"). Its parameters are a stranger's text.
+	// Routes matches the source before the name of a function that answers requests, such as
+	// @app.route("/a"). The function's parameters are a stranger's text.
 	Routes *regexp.Regexp
 	// Clean lists functions whose result does no harm: parseInt, shlex.quote.
 	Clean wordSet
@@ -195,15 +195,15 @@ type pack struct {
 	Formats wordSet
 	// Joins lists functions that join their arguments to one text: concat.
 	Joins wordSet
-	// Keeps lists functions that return what they are given, or nearly: trim.
+	// Keeps lists functions that return their argument, or nearly the same: trim.
 	Keeps wordSet
-	// Parts lists methods that return a part of what they are called on: get, next.
+	// Parts lists methods that return a part of their receiver: get, next.
 	Parts wordSet
 	// Lookups lists functions that return what the program has stored, though a request says which.
 	Lookups wordSet
-	// Grows lists methods that append to what they are called on: WriteString.
+	// Grows lists methods that append to their receiver: WriteString.
 	Grows wordSet
-	// Tags lists the words before a template literal that escape what fills it: html`…`.
+	// Tags lists words before a template literal that escape the values in its holes: html`…`.
 	Tags wordSet
 	// Modules lists the modules whose functions a file may give names of its own.
 	Modules wordSet

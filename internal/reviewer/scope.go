@@ -29,7 +29,7 @@ type parameter struct {
 	isNumber     bool
 }
 
-// undo is what a name was before a function gave it a value.
+// undo is what was known of a name before a function gave it a value.
 type undo struct {
 	name  string
 	old   value

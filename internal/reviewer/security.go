@@ -126,8 +126,8 @@ func (f File) withoutChanges() File {
 	return f
 }
 
-// isMinified reports whether a line is over longestLine. A change to a file of shorter lines does not
-// make it a minified one by such a line.
+// isMinified reports whether a line is over longestLine. A file of shorter lines does not become
+// minified by a change that adds a longer one.
 func (f File) isMinified() bool {
 	if !hasLineOver(f.Text, longestLine) {
 		return false
@@ -156,22 +156,23 @@ func hasLineOver(text string, most int) bool {
 	return false
 }
 
-// secretRule is the rule of known values and of what looks like the credential of one vendor or
-// like a private key. That of random text under a name like key or password is secret-general.
+// secretRule is the rule for known values, and for text that looks like a private key or like one
+// vendor's credential. The rule for random text under a name like key or password is
+// secret-general.
 const secretRule = "secret"
 
 // madeInTests are the rules for secrets that tests make for themselves: tokens that they sign with
 // a key of their own, UUIDs under the name of a vendor, and passwords in addresses for a parser.
 var madeInTests = wordSetOf("jwt jwt-base64 heroku-api-key url-password vault-service-token sql-password xml-password php-password")
 
-// recordedPage matches the paths of pages that tests have recorded from elsewhere: what looks like a
-// secret in them is the other site's.
+// recordedPage matches the paths of pages that tests have recorded from elsewhere. A secret in such
+// a page is the other site's.
 var recordedPage = lazyregexp.New(`(?i)\.(html?|mhtml)$`)
 
-// loginRules are the rules for what people write into commands, addresses and settings, and manualPath
-// matches manuals, which show such commands and settings. passwordRules are the rules for passwords
-// that a file gives to a service which it starts, or to an example. They do not include tokens of an
-// issuer, which are valid elsewhere.
+// loginRules are the rules for credentials that people write into commands, addresses and settings.
+// manualPath matches manuals, which show such commands and settings. passwordRules are the rules
+// for passwords that a file gives to an example, or to a service that it starts. They do not
+// include an issuer's tokens, which are valid elsewhere.
 var (
 	passwordRules = wordSetOf("url-password connection-string-password basic-auth sql-password xml-password php-password ansible-password")
 	loginRules    = wordSetOf("curl-auth-user curl-auth-header url-password connection-string-password basic-auth netrc-password sql-password xml-password php-password ansible-password jwt jwt-base64 stripe-access-token stripe-webhook-secret vault-service-token")
@@ -182,18 +183,19 @@ var (
 	startedForTests = lazyregexp.New(`(?i)(^|/)[^/]*compose[^/]*\.ya?ml$|(^|/)\.(ci|circleci|github|gitlab|devcontainer)/|(^|/)\.(gitlab-ci|travis|drone)\.ya?ml$`)
 )
 
-// halfOf are the rules for half of a credential, with the rule of the other half: either is of no use
-// alone, and a key's number stands in signed addresses that anybody may see.
+// halfOf maps each rule for half of a credential to the rule for the other half. Neither half is of
+// use alone, and signed addresses, which anybody may see, contain a key's number.
 var halfOf = map[string]string{"aws-access-token": "aws-secret-access-key", "aws-secret-access-key": "aws-access-token"}
 
-// numberOf are the rules for the number of a key, whose key has no form of its own, and isLikelyKey
-// matches what can be that key.
+// numberOf are the rules for the number of a key, if the key itself has no form of its own.
+// isLikelyKey matches text that can be that key.
 var (
 	numberOf    = wordSetOf("alibaba-access-key tencent-secret-id volcengine-access-key")
 	isLikelyKey = lazyregexp.New(`[A-Za-z0-9+/]{28,64}`)
 )
 
-// lacksKey reports whether nothing near the number of a key can be the key, so that it is of no use.
+// lacksKey reports whether nothing near the number of a key can be the key, so that the number is
+// of no use.
 func (f File) lacksKey(h secrets.Hit) bool {
 	const near = 120 // bytes
 	if !numberOf[h.Rule] || h.Encoded {
@@ -216,9 +218,10 @@ var issuersPrefix = lazyregexp.New(`^(?:gh[pousr]_|github_pat_|gl(?:pat|dt|rt|so
 	`do[opr]_v1_|dapi|hv[sb]\.|lin_api_|ntn_|gl(?:sa|c)_|sntr(?:ys|yu)_|tskey-|PMAK-|pul-|dp\.[ps]t\.|ops_eyJ|sbp_|sb_secret_|pscale_|ATATT3|ATBB|` +
 	`AGE-SECRET-KEY-1|phx_|figd_|CFPAT-|dt0[cs]|lsv2_|pcsk_|mdb_sa_sk_)`)
 
-// isUnmistakable reports whether what a rule for secrets has found is a secret, whoever wrote it: a
-// known one, a private key, or a key in the form of its issuer. Tests, manuals, examples and comments
-// have invented ones in that form, too.
+// isUnmistakable reports whether a hit is a secret, whoever wrote it: a known one, a private key,
+// or a key in the form of its issuer. A private key does not count if it is in a copied library or
+// made up. A key in an issuer's form does not count in tests, manuals, examples and comments, where
+// people invent such keys.
 func (f File) isUnmistakable(h secrets.Hit) bool {
 	switch {
 	case h.Rule == privateKey:
@@ -240,8 +243,8 @@ func (f File) isInComment(offset int) bool {
 // privateKey is the rule of private keys. One in a test may well be in use.
 const privateKey = "private-key"
 
-// isForShow reports whether what a rule for secrets has found looks invented, or made for the place
-// where it stands, such as a test or a manual.
+// isForShow reports whether a hit of a rule for secrets looks invented, or made for the place where
+// it stands, such as a test or a manual.
 func (f File) isForShow(h secrets.Hit) bool {
 	value := f.Text[h.Start:h.End]
 	switch {

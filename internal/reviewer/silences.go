@@ -11,17 +11,17 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Silence is a place where the change tells a tool to be silent: a comment, an attribute, or a line
-// of the tool's configuration; or where it takes out a test, or what the configuration asks for. It
-// is not a finding: whoever reads the change judges it.
+// Silence is a place where the change tells a tool to be silent, by a comment, an attribute, or a
+// line of the tool's configuration. Or the change takes out a test, or a setting that asks a tool
+// to do something. It is not a finding: whoever reads the change judges it.
 type Silence struct {
 	Tool  string // for people
 	Path  string
 	Line  int
 	Text  string // what the change adds, on one line, cut to 120 characters
 	Scope Scope
-	// TakesOut reports that the change takes out what the base has: Text says what. Line is then
-	// where it stood, 0 if the file is gone.
+	// TakesOut reports that the change takes out something that the base has, and Text says what. Line
+	// is then where it stood, 0 if the file is gone.
 	TakesOut bool
 	last     int // the last line of what makes it
 }
@@ -67,7 +67,7 @@ var silencers = sync.OnceValues(func() (*silencerTable, error) {
 
 type silencerTable struct {
 	all      []silencer
-	comment  *regexp.Regexp // matches what a comment of any of them begins with
+	comment  *regexp.Regexp // matches the beginning of a comment of any of them
 	anywhere []wordSilencer
 }
 
@@ -77,8 +77,8 @@ type wordSilencer struct {
 	begin string // what each match begins with: looking for it costs less than the expression
 }
 
-// silencingWords are parts of words, one of which is in every silence that a file has in comments or
-// in code. Looking for them costs less than an expression.
+// silencingWords are parts of words. Each silence in a file's comments or code contains one of
+// them. Looking for them costs less than an expression.
 var silencingWords = []string{"gnore", "isable", "nolint", "NOLINT", "noqa", "nosec", "nosem", "NOSONAR", "NOPMD", "uppress", "SUPPRESS", "allow", "expect", "nocheck", "skip", "off", "OFF", "Flow", "noflow", "reek:", "typed:", "noinspection", "pyright", "mypy", "pyre-", "lgtm", "codeql", "coverity", "todo", "jshint", "eslint"}
 
 func maySilence(text string) bool {
@@ -320,8 +320,8 @@ func (t *silencerTable) inLine(line string, number int) []Silence {
 	return nil
 }
 
-// inMarkup looks into the comments that JSX may have where its text looks like the beginning of a
-// string, without those lines in which something was found.
+// inMarkup looks into comments of JSX that were not recognized, because the text before them looks
+// like the beginning of a string. It skips the lines on which something was found.
 func (t *silencerTable) inMarkup(code string, found []Silence) []Silence {
 	number := 0
 	for line := range strings.Lines(code) {

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 )
 
-// TestNewSuppressionsAreListed asserts that what a change adds to make tools silent is listed, with
-// what it covers, and that what only looks alike is not.
+// TestNewSuppressionsAreListed asserts that comments and settings which a change adds to make tools
+// silent are listed with what they cover, and that similar text is not listed.
 func TestNewSuppressionsAreListed(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
 		{"a.js", "// eslint-disable-next-line no-eval\nf();\n", "ESLint line 1"},
@@ -105,8 +105,8 @@ func TestNewSuppressionsAreListed(t *testing.T) {
 	}
 }
 
-// TestSuppressionsInOneLine asserts that a few of one line are listed, wherever they stand in it,
-// and not thousands.
+// TestSuppressionsInOneLine asserts that only a few of many suppressions in one line are listed,
+// wherever they stand in it.
 func TestSuppressionsInOneLine(t *testing.T) {
 	for line, want := range map[string]int{
 		"a # noqa # nosec // pylint: disable":                                     3,

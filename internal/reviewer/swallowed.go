@@ -75,9 +75,10 @@ func (c *codeFile) catchBody(i int) int {
 	return body
 }
 
-// decidesLater reports whether what is tried assigns to a variable that has a value of its own after
-// an error: a condition soon after the handler tests the variable, or it was given a default right
-// before, or it is assigned an expression of itself. next is the index of the token after the handler.
+// decidesLater reports whether the tried block assigns to a variable that has a value of its own
+// after an error. A condition soon after the handler tests the variable, or it was given a default
+// right before, or its new value is an expression of itself. next is the index of the token after
+// the handler.
 func (c *codeFile) decidesLater(tried extent, next int) bool {
 	const (
 		soon   = 40 // tokens after the handler
@@ -94,7 +95,7 @@ func (c *codeFile) decidesLater(tried extent, next int) bool {
 	return false
 }
 
-// announced matches comments above what is tried which say that its failure does not matter.
+// announced matches comments above a try which say that its failure does not matter.
 var announced = lazyregexp.New(`(?i)\b(ignor(e|es|ed|ing)|best[- ]effort|if it fails|may (fail|not)|might (fail|not)|does ?n.t matter|swallow)`)
 
 // isAnnounced reports whether the comment above the try at index i says that a failure does not matter.
@@ -109,8 +110,8 @@ func (c *codeFile) isOwnValue(i int) bool {
 	return c.any(x, func(j int) bool { return c.is(j, c.written(i)) && c.is(j-1, ".") == c.is(i-1, ".") })
 }
 
-// beginsStatement reports whether the word at index i, or what it is a member of, begins a
-// statement.
+// beginsStatement reports whether a statement begins with the word at index i, or with the dotted
+// name that ends with the word.
 func (c *codeFile) beginsStatement(i int) bool {
 	_, begin := c.dottedName(i)
 	return c.tokens[begin].first || c.isOneOf(begin-1, ";", "{", "const", "let", "var")
@@ -163,10 +164,10 @@ func (c *codeFile) asksForClass(end int) bool {
 	return c.lang.name == "java" && c.blockHas(end, "forName", "classForName", "loadClass", "getConstructor", "getMethod", "getDeclaredMethod", "getDeclaredField")
 }
 
-// returnsInstead reports whether what is tried returns, and the code after the handler shows what
-// happens if it fails. That code is a return, perhaps after the ends of blocks around the handler. It
-// may be any statement of the same block if the return that is tried is not under a condition. The
-// block that is tried ends at index end, and the handler's block begins at index body.
+// returnsInstead reports whether the tried block returns, and the code after the handler shows what
+// happens after an error. That code is a return, perhaps after the ends of blocks around the
+// handler. If the tried block's return is not under a condition, it may be any statement of the
+// same block. The tried block ends at index end, and the handler's block begins at index body.
 func (c *codeFile) returnsInstead(end, body int) bool {
 	if body >= len(c.tokens) || c.tokens[end].pair < 0 || !c.blockHas(end, "return") {
 		return false
@@ -216,8 +217,8 @@ func isCleanup(name string) bool {
 	})
 }
 
-// cleansUp reports whether the block that ends before the token at index end does nothing but clean
-// up: by calls of such functions, also under conditions, and by assigning empty values.
+// cleansUp reports whether the block that ends before the token at index end only cleans up: it
+// calls functions that release something, also under conditions, and assigns empty values.
 func (c *codeFile) cleansUp(end int) bool {
 	const longest = 60 // tokens
 	begin := c.triedBegin(end, end-longest)
@@ -330,7 +331,7 @@ func (c *codeFile) errArm(i int) int {
 }
 
 // hasArmBefore reports whether the arm at index i follows another one for errors, and so handles
-// only those that the other one does not match.
+// only errors that the other arm does not match.
 func (c *codeFile) hasArmBefore(i int) bool {
 	const longest = 200 // tokens
 	for j := i - 1; j > max(0, i-longest); j-- {
@@ -416,8 +417,8 @@ func (c *codeFile) lineEnd(offset int32) int32 {
 }
 
 // hasCommentBefore reports whether a comment stands right before the handler that begins with the
-// word at index i, or before the empty handlers right before that: one comment may give the reason
-// for all of them.
+// word at index i. It may also stand before the empty handlers right before that one, because one
+// comment may give the reason for all of them.
 func (c *codeFile) hasCommentBefore(i int) bool {
 	last := i - 1
 	for c.is(last, "}") {

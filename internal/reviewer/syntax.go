@@ -28,7 +28,8 @@ func (s *source) sourceText(x extent) string {
 	return s.text[start:min(end, start+longestSource)]
 }
 
-// any reports whether one of the tokens of an extent, which is cut where it is too long, matches.
+// any reports whether matches is true of one of the tokens of an extent, which is cut where it is
+// too long.
 func (s *source) any(x extent, matches func(i int) bool) bool {
 	for i := x.from; i < min(x.to, x.from+longestExpression, len(s.tokens)); i++ {
 		if matches(i) {

@@ -16,8 +16,8 @@ import (
 // mostTakenOut is how many of the lines that the change takes out of one file are listed.
 const mostTakenOut = 8
 
-// takenOut returns what the change takes out of a tool's configuration, and what it replaces there
-// by something else, unless that certainly asks for as much as before.
+// takenOut returns the settings that the change takes out of a tool's configuration, and those that
+// it replaces, unless the new setting certainly asks for as much as before.
 func (t *silencerTable) takenOut(f *File) []Silence {
 	name := cmp.Or(f.Previous, f.Path)
 	if !f.Deleted && f.Previous == "" && !strings.Contains(f.Patch, "\n-") {
@@ -70,9 +70,10 @@ func (s silencer) watches(name string, set setting) bool {
 // exports a module, or names a schema or a version.
 var asksNothing = lazyregexp.New(`^(import\b|(const|let|var)\b.*\b(require|import)\(|export default\b|module\.exports\b|"?\$?schema"?\s*:|"?version"?\s*[:=])`)
 
-// lost returns the settings of a base that the head does not have. If a setting has another value in
-// the head, its text names both values. It is left out if the new value asks for as much as the old
-// one, or silences the tool, which is reported on its own.
+// lost returns the settings of a base that the head does not have. If a setting has another value
+// in the head, its text names both values. The setting is left out if the new value asks for as
+// much as the old one. It is also left out if the new value silences the tool, which is reported on
+// its own.
 func lost(base, head []setting) []setting {
 	has := map[string]int{}
 	byKeys := map[string][]setting{}
@@ -105,7 +106,7 @@ func lost(base, head []setting) []setting {
 	return found
 }
 
-// id returns what a setting has in common with the same one elsewhere in the file.
+// id returns a text that is the same for equal settings, wherever in the file they are.
 func (s setting) id() string {
 	return s.keys + "\x00" + strings.Join(strings.Fields(strings.TrimRight(s.text, ",;")), " ")
 }

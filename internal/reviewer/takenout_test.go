@@ -36,8 +36,9 @@ func takenOut(t *testing.T, files ...File) string {
 	return strings.Join(got, "\n")
 }
 
-// TestWeakenedConfigurationIsListed asserts that what a change takes out of a tool's configuration,
-// or weakens there, is listed, and that what it moves, tightens or adds is not.
+// TestWeakenedConfigurationIsListed asserts that settings which a change takes out of a tool's
+// configuration, or weakens there, are listed, and that settings which it moves, tightens or adds
+// are not.
 func TestWeakenedConfigurationIsListed(t *testing.T) {
 	for _, c := range []struct{ path, base, head, want string }{
 		{"tsconfig.json", "{\n  \"compilerOptions\": {\n    \"target\": \"es2019\",\n    \"strict\": true\n  }\n}\n", "{\n  \"compilerOptions\": {\n    \"target\": \"es2022\"\n  }\n}\n",
@@ -98,8 +99,8 @@ func TestMuchThatIsTakenOut(t *testing.T) {
 	}
 }
 
-// TestTestsThatAreTakenOut asserts that tests are listed that a change deletes or moves to where no
-// runner looks, and not those that it moves, changes or adds.
+// TestTestsThatAreTakenOut asserts that a test is listed if a change deletes it, or moves it where
+// no runner looks. It is not listed if the change moves it elsewhere, changes it or adds it.
 func TestTestsThatAreTakenOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		files []File
@@ -128,8 +129,8 @@ func TestTestsThatAreTakenOut(t *testing.T) {
 	}
 }
 
-// TestBaseOfAFile asserts that the text before the change is that of the patch and the lines around
-// it, and that a patch which is cut off gives none.
+// TestBaseOfAFile asserts that the text before the change is found from the patch and the lines
+// around its hunks, and that a patch which is cut off gives none.
 func TestBaseOfAFile(t *testing.T) {
 	f := File{Text: "a\nb\nC\nd\ne\nF\ng\n", Patch: "@@ -2,3 +2,2 @@ x\n b\n-c\n-c2\n+C\n@@ -7 +6 @@\n-f\n+F\n"}
 	base, lines, ok := f.base()

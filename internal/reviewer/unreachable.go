@@ -1,7 +1,8 @@
 package reviewer
 
-// unreachable finds a statement after one that leaves its block. It skips Java, whose compiler refuses
-// such code, so that what looks like it is something else, and examples, which show what fails.
+// unreachable finds a statement after one that leaves its block. It skips examples, which show code
+// that fails. It also skips Java: the compiler refuses unreachable code, so a finding would be
+// wrong.
 func (c *codeFile) unreachable() {
 	if c.lang.name == "java" || isExample(c.path) {
 		return

@@ -25,8 +25,9 @@ import (
 //
 // The text has what is literal in it, and a hole (␀) for each part that is not known. A value that
 // is literal and changing is built: literal text with something else in it, which is how an
-// injection is written. What is neither does no harm. The fourth part, origin, is the source of the
-// expression and of what its names were given: by it rules know that `name` is req.query.name.
+// injection is written. A value that is neither does no harm. The fourth part, origin, is the
+// source of the expression and of the values of its names. It tells rules that `name` is
+// req.query.name.
 //
 // How an expression gets its value (evaluate.go):
 //
@@ -44,13 +45,14 @@ import (
 const (
 	// hole stands in a value's text for what is not known before the program runs.
 	hole = "\x00"
-	// ownMark follows a hole for what the program's own code gives: an attribute of the object in
-	// Python, what a function of the package returns in Go.
+	// ownMark follows a hole that the program's own code fills: with an attribute of the object in
+	// Python, with the result of a function of the package in Go.
 	ownMark = "\x02"
-	// markupMark follows a hole for what stands in markup that a program makes: a class, a number, or
+	// markupMark follows a hole for a part of the markup that a program makes: a class, a number, or
 	// markup that a function made.
 	markupMark = "\x03"
-	// requestMark stands in the origin of what a request sends, where its source does not show that.
+	// requestMark stands in the origin of a value that a request sends, where its source does not show
+	// that.
 	requestMark = "\x01"
 	// longestText bounds the bytes of a value's text and origin.
 	longestText = 2000
@@ -78,7 +80,7 @@ func unknown() value { return value{text: hole, changing: true} }
 // unknownFrom is unknown with an origin.
 func unknownFrom(origin string) value { return value{text: hole, changing: true, origin: origin} }
 
-// ownFrom is unknownFrom for what the program's own code gives.
+// ownFrom is unknownFrom for a value that the program's own code gives.
 func ownFrom(origin string) value { return value{text: hole + ownMark, changing: true, origin: origin} }
 
 // markupFrom is unknownFrom for what stands in markup.
@@ -92,8 +94,8 @@ func isOwn(text string) bool {
 	return holes > 0 && holes == strings.Count(text, hole+ownMark)
 }
 
-// harmless returns the value of what may change and cannot do harm: a number, a list of
-// constants, the result of a function that cleans.
+// harmless returns the value of an expression that may change but cannot do harm: a number, a list
+// of constants, the result of a function that cleans.
 func harmless() value { return value{text: "0"} }
 
 // constantTable is harmless for a list or a map that has literals only.
@@ -148,8 +150,8 @@ func namesMoment(name string) bool {
 // momentEnds end the names of moments and numbers.
 var momentEnds = []string{"_at", "_ms", "_seconds", "_count", "_status", "_pid", "_hours", "_days", "Millis", "Seconds", "timestamp", "Timestamp"}
 
-// ownName matches names of what a program makes for its own statements: tables, clauses, lists of
-// placeholders. markupName does so for markup, and for what stands in its attributes.
+// ownName matches names of texts that a program makes for its own statements: tables, clauses,
+// lists of placeholders. markupName matches names of markup, and of values in its attributes.
 var (
 	ownName    = lazyregexp.New(`^(tbl|table|schema|database|db)(_?[nN]ames?)?$|^(raw_?)?[tT]able_?[nN]ame$|^(column|field)_?[lL]ist$|[pP]lace_?[hH]olders?$|_sql$|Sql$|SQL$|^sql_?[A-Z]\w+|_clauses?$|Clauses?$|\w2str$|_limit$`)
 	markupName = lazyregexp.New(`(?:Html|HTML|Markup|Icon|Class|Classes|ClassName|ID|Color|Style|Id|Index|Width|Height|Size|Count|Dir|Attrs?|Percent|Progress|Duration|Speed|Theme|_html)$|^(?:markup|icon|cls|className|colou?r|style|id|selected|checked|disabled|width|height|progress|percent|duration|speed|theme|svg|tag|tagName|prefix|suffix)$`)

@@ -14,9 +14,9 @@ var (
 	// workflowPath is where GitHub reads workflows and actions from.
 	workflowPath = lazyregexp.New(`^\.github/workflows/[^/]+\.ya?ml$|(^|/)action\.ya?ml$`)
 	// strangerExpression matches, by GitHub's own guide to script injection, the expressions whose
-	// value is chosen by whoever opens an issue or a pull request.
+	// value a stranger may choose, such as the title of an issue or the branch of a pull request.
 	strangerExpression = lazyregexp.New(`\$\{\{[^}]*\bgithub\.(head_ref\b|event\.(issue\.(title|body)|pull_request\.(title|body|head\.(ref|label|repo\.default_branch))|comment\.body|review\.body|review_comment\.body|discussion\.(title|body)|pages[^}]*\.page_name|commits[^}]*\.(message|author\.(email|name))|head_commit\.(message|author\.(email|name))|workflow_run\.(head_branch|head_commit\.message)))`)
-	// headRef matches the names of what a pull request proposes.
+	// headRef matches the names of the commits and the branch that a pull request proposes.
 	headRef = lazyregexp.New(`github\.(event\.pull_request\.(head\.(sha|ref)|merge_commit_sha)|head_ref)|refs/pull/`)
 )
 
@@ -60,8 +60,9 @@ func eventsOf(root *yaml.Node) wordSet {
 }
 
 // privilegedEvents are the events that strangers cause, and whose workflows have secrets or a token
-// that writes, with the texts of a stranger that they bring. For any other event, whoever can choose
-// the text can change the repository anyway, or the workflow itself in a pull request.
+// that writes. Each has an expression that matches the stranger's texts in it. For any other event,
+// whoever can choose the text can change the repository anyway, or the workflow itself in a pull
+// request.
 var privilegedEvents = map[string]*lazyregexp.Regexp{
 	"pull_request_target": lazyregexp.New(`head_ref|event\.pull_request\.`),
 	"issues":              lazyregexp.New(`event\.issue\.`),
@@ -72,8 +73,8 @@ var privilegedEvents = map[string]*lazyregexp.Regexp{
 	"gollum":              lazyregexp.New(`event\.pages`),
 }
 
-// isPrivileged reports whether an event that starts the workflow brings what an expression writes,
-// and runs it with rights.
+// isPrivileged reports whether an event that starts the workflow brings the stranger's text of an
+// expression, and gives the run rights.
 func (w *workflowFile) isPrivileged(expression string) bool {
 	for event, brings := range privilegedEvents {
 		if w.events[event] && brings.MatchString(expression) {

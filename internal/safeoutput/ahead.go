@@ -6,11 +6,10 @@ import "bytes"
 // is part of the record before it: far more than a body may have.
 const maxAhead = 4 << 20
 
-// ahead searches for the next line that continues an open record: one that ends a
-// string or an object of an earlier line. A complete object that comes before
-// such a line is part of the open record, for example an item that is quoted in a
-// text with raw newlines. If there is no such line, the open record is cut off, and
-// the object is a record of its own.
+// ahead searches for the next line that continues an open record: a line that ends a string or an
+// object of an earlier line. A complete object before such a line is part of the open record, such
+// as an item that is quoted in a text with raw newlines. If there is no such line, the open record
+// is cut off, and the object is a record of its own.
 //
 // The offsets are those of the file. Each byte is searched once or twice, however
 // many records are open.
@@ -110,9 +109,8 @@ func (a *ahead) object(text []byte, from int, eof bool) (width int, known bool) 
 	return end + nl + 1, true
 }
 
-// continuesRecord reports whether a trimmed line that does not begin a record ends a
-// string, an object or a list that an earlier line opens. Objects that are complete in
-// it do not count.
+// continuesRecord reports whether a trimmed line that does not begin a record ends a string, an
+// object or a list that an earlier line opens. Complete objects in the line do not count.
 func continuesRecord(line []byte) bool {
 	for {
 		n := objectStart(line)
@@ -139,8 +137,8 @@ func continuesRecord(line []byte) bool {
 	return endsValue(line)
 }
 
-// endsValue reports whether a text contains a quote that ends a string, as what follows it
-// shows: a brace, or a comma and then a quote or nothing more.
+// endsValue reports whether a text contains a quote that ends a string. The text after the quote
+// shows that: a brace, or a comma before another quote or the end.
 func endsValue(text []byte) bool {
 	for i := 0; ; {
 		n := stringEnd(text[i:])

@@ -229,9 +229,9 @@ var programming = func() map[string]bool {
 	return m
 }()
 
-// objectAt returns the offset of the object with which a line begins, after nothing but what
-// jsonrepair.IsWrapping accepts. If there is none, ok is false, and the offset is that of
-// objectStart, which may be -1.
+// objectAt returns the offset of the object that a line begins with. Before it the line may have
+// only text that jsonrepair.IsWrapping accepts. If there is no such object, ok is false, and the
+// offset is that of objectStart, which may be -1.
 func objectAt(line []byte) (offset int, ok bool) {
 	n := bytes.IndexByte(line, '{')
 	if n >= 0 && jsonrepair.IsWrapping(line[:n]) {

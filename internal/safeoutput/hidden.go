@@ -24,14 +24,14 @@ func (e *NotRequestError) Error() string {
 // ErrInText is the error of an object with words before or after it.
 var ErrInText = &NotRequestError{"it is part of a longer text"}
 
-// hider is what opens a part of a text that is not meant to be read as requests.
+// hider is a mark that opens a part of a text in which nothing is meant as a request.
 type hider struct {
 	open, end string
 	why       string
 	// anywhere is whether it also counts in the middle of a line. It then ends with its
 	// paragraph at the latest, as in Markdown.
 	anywhere bool
-	// style is how a terminal shows what follows, until a control sequence resets it. A hider
+	// style is how a terminal shows the text after it, until a control sequence resets it. A hider
 	// with a style has no end.
 	style jsonrepair.TerminalStyle
 }
@@ -192,7 +192,7 @@ func (h *hidden) readCondition(text []byte) {
 	}
 }
 
-// paragraphEnd ends what cannot continue after an empty line.
+// paragraphEnd ends a hidden part that cannot continue after an empty line.
 func (h *hidden) paragraphEnd() {
 	if h.anywhere {
 		h.line = 0
@@ -200,9 +200,9 @@ func (h *hidden) paragraphEnd() {
 }
 
 // firstHider returns the first hider in text[from:] and its offset in text, or -1. Code in
-// backticks and what a backslash escapes are only text. start is whether the text begins a
-// line: a hider that stands there continues through empty lines, except ~~ and the title of a
-// link definition.
+// backticks and what a backslash escapes are only text. start is whether the text begins a line. A
+// hider at the beginning of a line continues through empty lines, except ~~ and the title of a link
+// definition.
 func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 	lead := -1
 	if start {

@@ -64,8 +64,8 @@ type StickyComment struct {
 	Outdated bool `json:"outdated,omitempty"`
 }
 
-// MinimiseComments hides, as resolved, those of Airlock's own review comments in a
-// pull request that no longer apply: all in Scopes that are not in Keep.
+// MinimiseComments hides, as resolved, those of Airlock's own review comments in a pull request
+// that no longer apply: all of Scopes whose names are not in Keep.
 type MinimiseComments struct {
 	// Scopes are the parts of the comments' stable names before the first '/'.
 	Scopes []string `json:"scopes"`

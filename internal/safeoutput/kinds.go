@@ -66,8 +66,8 @@ type Spec struct {
 	// ActsOn are the existing things that an item can act on; none for a kind that
 	// makes something new, or that acts on the repository.
 	ActsOn []Target
-	// NumberFields are the item's fields that name the number of what it acts on; none for
-	// a kind that acts on nothing that exists. An accepted item has at most one of them.
+	// NumberFields are the item's fields that name the number of the thing it acts on; none for a kind
+	// that acts on nothing that exists. An accepted item has at most one of them.
 	NumberFields []NumberField
 	// Permissions are those that the token needs to apply an item, by the kind of its
 	// target. Items without a target need those of NoTarget.
@@ -89,8 +89,8 @@ const (
 // NumberField is a field that names what an item acts on.
 type NumberField struct {
 	Name string
-	// Means is what the name says that the number belongs to; NoTarget where it says
-	// nothing, because agents give it to everything that the kind acts on.
+	// Means is the kind of thing that has the number, by the field's name. It is NoTarget where the
+	// name does not say that, because agents use the field for everything that the kind acts on.
 	Means Target
 }
 

@@ -55,8 +55,8 @@ func plainPrefix(s string) int {
 		word := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 		quote, backslash := word^('"'*each), word^('\\'*each)
-		// Subtracting sets the high bit of a byte that is less; &^ leaves out those that had it
-		// before. A byte that is less borrows only from those after it, and the first one counts.
+		// Subtracting sets the high bit of a byte that is less; &^ leaves out bytes that had it before. A
+		// borrow changes only bytes after it, and only the first match counts.
 		escaped := ((word-' '*each)&^word | (quote-each)&^quote | (backslash-each)&^backslash) & high
 		if escaped != 0 {
 			return i + bits.TrailingZeros64(escaped)/8

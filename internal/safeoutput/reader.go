@@ -68,7 +68,7 @@ func (b *Batch) Size() int { return cap(b.buf) }
 // An object that is commented out, struck through or quoted in Markdown's way, or
 // part of a longer text, is a record with a NotRequestError.
 //
-// Reader does not parse: what is not JSON is a record as well.
+// Reader does not parse: text that is not JSON is a record as well.
 type Reader struct {
 	src      io.Reader
 	maxLine  int
@@ -349,8 +349,8 @@ func (r *Reader) line(b *Batch, at, to int) {
 	r.record(b, at, to)
 }
 
-// abandon closes the open record before its object ends. A comment that one of its further
-// lines opens stays open; other marks belong to the text that was cut off.
+// abandon closes the open record before its object ends. A comment that opens on one of the
+// record's further lines stays open; other marks belong to the text that was cut off.
 func (r *Reader) abandon(b *Batch) {
 	start, no := r.start, r.no
 	r.close(b, r.end)
@@ -365,8 +365,8 @@ func (r *Reader) abandon(b *Batch) {
 	}
 }
 
-// continues reports whether a line is certainly part of the open record, because it does not look
-// like the end of that or like a record of its own.
+// continues reports whether a line is certainly part of the open record, because the line looks
+// neither like the record's end nor like a record of its own.
 func (r *Reader) continues(text []byte) bool {
 	if isFence(text) {
 		return r.frame.inString
@@ -403,8 +403,8 @@ func (r *Reader) record(b *Batch, at, to int) {
 }
 
 // leadIn reads what precedes an object at b.buf[at:to]. It returns where the record begins and
-// where its object does. If ok is false, no object begins a record there, and leadIn has added
-// what the text is instead.
+// where its object does. If ok is false, no object begins a record there, and leadIn has dealt with
+// the text.
 func (r *Reader) leadIn(b *Batch, at, to int) (start, object int, ok bool) {
 	if r.bracketLine(b.buf[at:to]) || r.list(b, at, to) {
 		return 0, 0, false
@@ -426,8 +426,8 @@ func (r *Reader) leadIn(b *Batch, at, to int) (start, object int, ok bool) {
 	return start, object, true
 }
 
-// text makes a record of a text that does not begin with an object. object is the offset
-// of what looks like one in it, or -1.
+// text makes a record of a text that does not begin with an object. object is the offset in it of
+// something that looks like an object, or -1.
 func (r *Reader) text(b *Batch, at, to, object int) {
 	text := b.buf[at:to:to]
 	r.hidden.read(text, r.lineNo, true)

@@ -73,9 +73,9 @@ func (r *Reader) DocumentUnknown() []string {
 // maxNames is how many members a document may have.
 const maxNames = 1000
 
-// DocumentProblem returns why nothing in a document counts, or nil: it has two members of
-// one name, or too many. A problem may appear as long as the file has not been read to its end.
-// The same error is also that of a record.
+// DocumentProblem returns why nothing in a document counts, or nil: it has two members of one name,
+// or too many. A problem may appear as long as the file has not been read to its end. A record also
+// has that error.
 func (r *Reader) DocumentProblem() error {
 	if r.doc == nil {
 		return nil
@@ -215,8 +215,8 @@ func (r *Reader) documentValue(b *Batch, from, to int) {
 	}
 }
 
-// member reads a member's name or value. It returns false if raw is neither, but an item or
-// what stands in place of one. The error is that of a record.
+// member reads a member's name or value. It returns false if raw is an item instead, or a comment
+// or text in its place. The error is that of a record.
 func (d *document) member(raw []byte, line int) (belongs bool, err error) {
 	switch {
 	case d.state == docMember && raw[0] == '"':

@@ -20,9 +20,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/verdictreport"
 )
 
-// apply sends the agent's items, and those that Airlock itself makes of the checks (doc, which
-// may be nil) and of the verdict (which may be nil), through both doors and performs what is
-// left.
+// apply sends the agent's items through both doors, and the items that Airlock itself makes of the
+// findings document doc and of the verdict. Either may be nil. It performs the items that are left.
 func (s *step) apply(ctx context.Context, doc *checkreport.Document, verdict *verdictreport.Document) error {
 	cfg := s.gate.SafeOutputs()
 	if s.conn.Token.IsZero() && cfg.Policy.Configured() && !cfg.Policy.Staged && !apply.MayLackToken(s.event) {

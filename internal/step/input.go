@@ -86,8 +86,8 @@ func (s *step) openLines() (io.ReadCloser, error) {
 	return s.openInput("output-file", name)
 }
 
-// openAgentOutput opens what an earlier job collected, which is named by a path or is the text
-// itself, or else what the input output-file names.
+// openAgentOutput opens the agent output of an earlier job, which a setting or a variable names by
+// its path or contains as text. Without that, it opens the file that the input output-file names.
 func (s *step) openAgentOutput() (io.ReadCloser, error) {
 	value := cmp.Or(s.settings.AgentOutput, action.FirstSet(s.deps.Getenv, action.AgentOutputVariables()))
 	switch {

@@ -18,8 +18,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/verdictreport"
 )
 
-// loop takes a turn of the pull request's fix loop or, on a schedule, of each open one, which is
-// what mode loop does. The verdict may be nil.
+// loop takes a turn of the pull request's fix loop. On a schedule, it takes a turn of each open
+// loop. That is mode loop. The verdict may be nil.
 func (s *step) loop(ctx context.Context, verdict *verdictreport.Document) error {
 	if s.client == nil {
 		return exitcode.UsageError(errors.New("mode loop needs a token: leave the input token at its default, with contents: write and pull-requests: write in the job's permissions"))

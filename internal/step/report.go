@@ -86,8 +86,8 @@ func (s *step) writePlan(plan *apply.Plan) error {
 	return s.setOutputs(report.Output{Name: "plan-file", Value: path})
 }
 
-// writePage stores the page of the plan: before anything of it is carried out, and again with
-// what became of it. doc is the findings document; nil where there is none.
+// writePage stores the page of the plan: before anything of it is carried out, and again with the
+// results. doc is the findings document; nil where there is none.
 func (s *step) writePage(rep *report.Report, doc *checkreport.Document) error {
 	path, _, err := s.out.keep(planPageFile, func(w io.Writer) error { return s.gate.WritePage(w, rep, doc) })
 	if err != nil {
@@ -233,7 +233,7 @@ func (s *step) warn(what any) {
 	s.runner.Annotate(action.Annotation{Level: action.Warning, Title: "Airlock", Message: s.mask(fmt.Sprint(what))})
 }
 
-// mask masks secrets in a text. The runner does so too, but it knows nothing of parts of secrets.
+// mask masks secrets in a text. The runner does so too, but it does not mask parts of secrets.
 func (s *step) mask(text string) string {
 	if s.conceal == nil {
 		return text

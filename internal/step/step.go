@@ -23,7 +23,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// Deps are what a step is given of the process.
+// Deps are the parts of the process that a step works with.
 type Deps struct {
 	Stdout  io.Writer           // required: the log of the workflow run
 	Getenv  func(string) string // required

@@ -128,7 +128,7 @@ func (s *step) criteria(ctx context.Context) (criteria, error) {
 }
 
 // criteriaOf returns the criteria that issues state. Criteria that cannot be read become one
-// that blocks.
+// criterion that blocks.
 func (s *step) criteriaOf(issues []githubapi.ClosingIssue, total int) (criteria, error) {
 	c := criteria{source: verdictreport.FromNowhere, boxes: map[string]box{}}
 	if more := total - len(issues); more > 0 {

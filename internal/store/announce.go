@@ -17,9 +17,9 @@ func (s *Store) Announce(ctx context.Context, channel string) error {
 }
 
 // Listen calls wake once when it has begun, and whenever somebody announces on a channel, until ctx
-// ends or its connection, which is one of its own, breaks. Several announcements may be one call.
-// Announcements to which nobody listens are lost, so that a caller must also look by itself from
-// time to time. In a SQLite store, Listen only waits for ctx.
+// ends or its connection, which is one of its own, breaks. Several announcements may lead to one
+// call. Announcements to which nobody listens are lost, so that a caller must also look by itself
+// from time to time. In a SQLite store, Listen only waits for ctx.
 func (s *Store) Listen(ctx context.Context, channel string, wake func()) error {
 	if s.pool == nil {
 		<-ctx.Done()

@@ -36,8 +36,8 @@ func Both(statements string) Step { return Step{SQLite: statements, Postgres: st
 
 const createVersions = `CREATE TABLE IF NOT EXISTS airlock_versions (package TEXT PRIMARY KEY, version BIGINT NOT NULL)`
 
-// migrateWithin bounds the changes of tables, which may have to go through all rows, and wait
-// for another process that does so.
+// migrateWithin bounds how long changes of tables take. They may have to go through all rows, or
+// wait for another process that does.
 const migrateWithin = time.Hour
 
 // migrate brings the tables up to date. A store that is up to date is only read.

@@ -51,8 +51,9 @@ func OpenNamedExisting(ctx context.Context, location, maker string, getenv func(
 	return s, openError(err)
 }
 
-// openError adds the exit code to the error of a store that cannot be opened: that of wrong usage,
-// because the user can name another store, unless this one cannot be used just now.
+// openError adds the exit code to the error of a store that cannot be opened. It is that of wrong
+// usage, because the user can name another store. Only for a store that is full or locked it is
+// that of a failure.
 func openError(err error) error {
 	if err == nil {
 		return nil

@@ -86,8 +86,9 @@ func (s *Store) pipeline(ctx context.Context, statements []Statement) (changed [
 	return changed, results.Close()
 }
 
-// withoutURL returns the innermost error. Those that pgx puts around it repeat the user and the
-// database. Of the errors of several addresses, or of an address with TLS and without, it is the last.
+// withoutURL returns the innermost error, because errors that pgx puts around it repeat the user
+// and the database. If there are several errors, such as one for each address or with TLS and
+// without, it returns the last.
 func withoutURL(err error) error {
 	for {
 		inner := errors.Unwrap(err)

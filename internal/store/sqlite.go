@@ -89,8 +89,8 @@ func prepareFile(path string) error {
 	return err
 }
 
-// checkFile refuses what is not a file, and takes rights on the file from everybody but its
-// owner.
+// checkFile refuses a path that is not that of a regular file, and takes rights on the file from
+// everybody but its owner.
 func checkFile(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +109,7 @@ func checkFile(path string) error {
 }
 
 // placedConn runs statements as long as the file is in its place. SQLite would continue to use a
-// file that was removed, and what it records would be lost at the end of the process.
+// file that was removed, and its records would be lost at the end of the process.
 type placedConn struct {
 	sqliteConn
 	inPlace func() error
@@ -143,7 +143,7 @@ type failedRow struct{ err error }
 
 func (r failedRow) Scan(...any) error { return r.err }
 
-// claim marks an empty file as a store, and refuses that of another program.
+// claim marks an empty file as a store, and refuses the file of another program.
 func (s *Store) claim(ctx context.Context) error {
 	var id int64
 	if err := s.QueryRow(ctx, `PRAGMA application_id`).Scan(&id); err != nil || id == applicationID {
@@ -160,8 +160,8 @@ func (s *Store) claim(ctx context.Context) error {
 	return err
 }
 
-// applySQLite runs statements. It parses those with the same text once, because parsing takes longer
-// than running.
+// applySQLite runs statements. It parses statements with the same text once, because parsing takes
+// longer than running.
 func applySQLite(ctx context.Context, tx *sql.Tx, statements []Statement) (changed []int64, err error) {
 	parsed := map[string]*sql.Stmt{}
 	for _, statement := range statements {

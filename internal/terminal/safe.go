@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Safe returns a writer to w, a terminal, that shows by its number each character of a text or of
-// JSON that would act there: C1 control characters, DEL and marks of a text's direction. Sequences
-// that begin with ESC pass: they are our own colours, because JSON has no ESC.
+// Safe returns a writer to w, a terminal. It shows by its number each character of a text or of
+// JSON that would act on the terminal: C1 control characters, DEL and marks of a text's direction.
+// Sequences that begin with ESC pass: they are our own colours, because JSON has no ESC.
 func Safe(w io.Writer) io.Writer { return &safe{w: w} }
 
 type safe struct {

@@ -1,5 +1,5 @@
-// Package terminal reports whether what is read or written is a terminal, which a person sees, how
-// wide it is, and whether it shows colours.
+// Package terminal reports whether a reader or a writer is a terminal, which a person sees. It also
+// reports how wide a terminal is, and whether it shows colours.
 package terminal
 
 import (
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Is reports whether a reader or a writer is a terminal, where a person sees what is written as it
-// is written. A writer that wraps another one, and returns it from Unwrap, counts as that one.
+// Is reports whether a reader or a writer is a terminal, where a person sees output at once. A
+// writer that wraps another one, and returns it from Unwrap, counts as that one.
 func Is(stream any) bool { return file(stream) != nil }
 
 // file returns the terminal that a stream is, or nil if it is not one.

@@ -13,10 +13,10 @@ import (
 // ellipsis marks where a text was cut.
 const ellipsis = "…"
 
-// OneLine returns s as one line that is safe to show: every run of white space, line
-// breaks and control characters becomes one space, spaces at both ends are removed, and
-// so are bidirectional controls and invalid UTF-8, so that nothing of it acts on a
-// terminal or a log. The characters that join emoji and scripts stay.
+// OneLine returns s as one line that is safe to show. Every run of white space, line breaks and
+// control characters becomes one space. Spaces at both ends, bidirectional controls and invalid
+// UTF-8 are removed. Then nothing in it acts on a terminal or a log. The characters that join emoji
+// and scripts stay.
 func OneLine(s string) string {
 	if isOneLine(s) {
 		return s
