@@ -15,9 +15,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// TestSecurityNamesTestsThatExist asserts that each rule of docs/security.md is held
-// by tests, and that they are where it says: after "Held by:" each item of the list
-// names a file, and tests in it or "all tests".
+// TestSecurityNamesTestsThatExist asserts that docs/security.md names tests for each rule, and that
+// these tests exist. After "Held by:" each item of the list names a file, and tests in it or "all
+// tests".
 func TestSecurityNamesTestsThatExist(t *testing.T) {
 	raw, err := os.ReadFile("docs/security.md")
 	if err != nil {

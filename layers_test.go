@@ -20,8 +20,8 @@ import (
 
 const module = "github.com/agent-airlock/airlock"
 
-// layers is the table of docs/project-layout.md as data: a package imports
-// nothing of ours but what its row names, and a row names only packages above it.
+// layers is the table of docs/project-layout.md as data. Of our packages, a package imports only
+// those that its row names, and internal/lazyregexp. A row names only packages above it.
 var layers = []struct {
 	pkg     string
 	imports string
@@ -107,8 +107,8 @@ var layers = []struct {
 	{"cmd/airlock", "cli exitcode"},
 }
 
-// onlyImporter names the one package, or those, that may use a third-party or standard
-// package outside tests, so that a trap is handled in one place.
+// onlyImporter names the packages, most often one, that may use a third-party or standard package
+// outside tests, because its pitfalls are to be handled in one place.
 var onlyImporter = map[string]string{
 	"os/exec":                                                 "internal/command",
 	"github.com/bmatcuk/doublestar/v4":                        "internal/policy/tree",
@@ -244,8 +244,8 @@ func TestWhatShortLeavesOutExists(t *testing.T) {
 }
 
 // TestStartCompilesNoExpression fails on a variable of a package that compiles a regular
-// expression, which every start of the program would wait for, and on an invalid expression,
-// which would be noticed only when it is used.
+// expression, because every start of the program would wait for it. It also fails on an invalid
+// expression, because this would be noticed only when the expression is used.
 func TestStartCompilesNoExpression(t *testing.T) {
 	for _, p := range list(t) {
 		if testSupport(p.ImportPath) {

@@ -71,9 +71,9 @@ func TestGeneratedDocuments(t *testing.T) {
 	}
 }
 
-// TestReadmeIsShort holds the README to 900 words before its reference, with the words of code
-// and tables, and its sentences to a mean of 15 words. A sentence ends where a paragraph, a list's
-// item or a line of code begins, too.
+// TestReadmeIsShort asserts that the README has at most 900 words before its reference, counting
+// those of code and tables, and that its sentences have at most 15 words in the mean. A sentence
+// also ends at a colon, and where a paragraph, a list's item or a block of code begins.
 func TestReadmeIsShort(t *testing.T) {
 	raw, err := os.ReadFile("README.md")
 	if err != nil {

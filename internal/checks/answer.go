@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// Answer is how a command line answers what became of a validation.
+// Answer is how a command line reports the result of a validation.
 type Answer struct {
 	Gate   *doors.Gate // required
 	People io.Writer   // required; what a person reads
@@ -52,7 +52,7 @@ func (a Answer) results(doc *checkreport.Document) error {
 		return err
 	}
 	show := a.Gate.TerminalText()
-	for _, o := range doc.Outputs(show) { // first, so that the headline is what is read last
+	for _, o := range doc.Outputs(show) { // first, because the headline has to come last
 		fmt.Fprintf(a.People, "\n--- %s\n%s\n", o.Title, strings.TrimRight(o.Text, "\n"))
 	}
 	fmt.Fprintln(a.People)
@@ -112,7 +112,7 @@ type Files struct {
 	Version  string // of Airlock, for SARIF
 }
 
-// Check reports at the start what would otherwise be found only after all checks ran.
+// Check reports at the start problems that would otherwise be found only after all checks ran.
 func (f Files) Check() error {
 	if f.Findings != "" && f.SARIF != "" && filepath.Clean(f.Findings) == filepath.Clean(f.SARIF) {
 		return fmt.Errorf("--findings and --sarif name the same file, %s: give each its own", f.SARIF)

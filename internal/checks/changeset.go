@@ -135,7 +135,7 @@ func (s ChangeSource) fromGitOrAPI(ctx context.Context) (*ChangeSet, error) {
 	return nil, exitcode.UsageError(fmt.Errorf("what changed cannot be determined: %w; set 'fetch-depth: 0' for actions/checkout, or run 'git fetch --unshallow'", err))
 }
 
-// isIncomplete reports whether the clone does not contain what is needed.
+// isIncomplete reports whether an error means that the clone lacks something that is needed.
 func isIncomplete(err error) bool {
 	return errors.Is(err, gitrepo.ErrMissing) || errors.Is(err, gitrepo.ErrShallow)
 }

@@ -35,8 +35,8 @@ func (f *fixCopy) open(ctx context.Context, excluded []string) (phase.Copy, erro
 	return phase.Copy{Repository: scratch.Dir(), Run: scratch.Run}, nil
 }
 
-// names returns the copy's names, each with what a reader knows it by, as
-// strings.NewReplacer takes them.
+// names returns pairs for strings.NewReplacer: a path of the copy, and the text that stands for it
+// in what people read.
 func (f *fixCopy) names() []string {
 	if f.scratch == nil {
 		return nil

@@ -17,8 +17,8 @@ func ConfiguredInput(c config.Checks) phase.Input {
 	return in
 }
 
-// CompleteInput returns an input that takes what it lacks from the owner's configuration. Its
-// MaxRetries stay, because 0 is a value of its own.
+// CompleteInput returns an input whose missing settings come from the owner's configuration.
+// MaxRetries stays as it is, because 0 may be meant.
 func CompleteInput(in phase.Input, c config.Checks) phase.Input {
 	own := ConfiguredInput(c)
 	in.Language = cmp.Or(in.Language, own.Language)

@@ -120,9 +120,9 @@ func (p *Place) split(ctx context.Context, groups [][]string) (runners []phase.R
 	return runners
 }
 
-// Masker returns a function that masks secrets in a text, and replaces the names that the
-// place's directories have by now, which differ each time and mean nothing to a reader. It
-// must not be called while a validation runs.
+// Masker returns a function that masks secrets in a text, and replaces the names of the place's
+// directories, which differ each time and mean nothing to a reader. Masker knows only the
+// directories that exist when it is called, and must not be called while a validation runs.
 func (p *Place) Masker() func(string) string {
 	list := slices.Concat(p.fixes.names(), p.sandbox.Replacements())
 	if p.outbox != "" {

@@ -185,8 +185,8 @@ func (p *Progress) draw(frame rune) {
 	p.drawn = true
 }
 
-// movingLine composes the line so that it is narrower than the terminal, because one
-// that wraps cannot be erased: the text is cut first, then the rest.
+// movingLine composes a line that is narrower than the terminal, because a line that wraps cannot
+// be erased. If it is too long, the text is cut first, then the rest.
 func movingLine(frame rune, text, rest string, width int) string {
 	if available := width - 1 - columns(rest); available > 0 {
 		return cutColumns(string(frame)+" "+text, available) + rest

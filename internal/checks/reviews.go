@@ -243,8 +243,8 @@ func leftOut(f *changes.File, check phase.Check) (generated, vendored bool) {
 	return generated && check != phase.SecurityReview, vendored
 }
 
-// diffOf returns the diff of a file that a plug-in is given; a file without one is shown
-// as new lines.
+// diffOf returns a file's diff for a plug-in. If the diff is missing and all lines count as
+// changed, it returns a diff that adds all lines.
 func diffOf(f *changes.File) changes.ChangedFile {
 	d := f.ChangedFile
 	if d.Patch != "" || !f.AllChanged || len(f.Text) == 0 {
@@ -263,7 +263,7 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 		for _, f := range r.requested(request) {
 			ask.Diff = append(ask.Diff, diffOf(f))
 			if _, hasNoText := f.Skip(); hasNoText {
-				continue // the built-in reviewer reports those that should have one
+				continue // the built-in reviewer reports files whose text is missing
 			}
 			if generated, vendored := leftOut(f, check); generated || vendored {
 				out.skipped = append(out.skipped, reviewer.Skipped{Path: f.Path, Reason: "not given to " + cfg.Name + ", because it is generated or vendored"})

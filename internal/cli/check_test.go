@@ -82,8 +82,8 @@ func TestCheckOfAShallowClone(t *testing.T) {
 	}
 }
 
-// TestCheckRefusesBeforeItRuns asserts that what would make the checks useless is reported
-// before they run, with what to do about it.
+// TestCheckRefusesBeforeItRuns asserts that a mistake which would make the checks useless is
+// reported before they run, with what to do about it.
 func TestCheckRefusesBeforeItRuns(t *testing.T) {
 	p := newProject(t)
 	dir := t.TempDir()

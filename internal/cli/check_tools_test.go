@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestProjectsSideBySide runs the checks of two projects with npm. Where both may be checked at a
-// time, the tests of each wait for the other's; where only one may, the second begins when the first
-// has ended.
+// TestProjectsSideBySide runs the checks of two projects with npm. If both may be checked at the
+// same time, the tests of each wait for the other's. Otherwise the second project begins when the
+// first has ended.
 func TestProjectsSideBySide(t *testing.T) {
 	meet := `touch here; i=0; until [ -e ../%s/here ] || [ $i = 600 ]; do i=$((i+1)); sleep 0.1; done; [ -e ../%[1]s/here ]`
 	alone := `[ -e ../%s/package.json ]`

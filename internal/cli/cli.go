@@ -38,12 +38,12 @@ type Environment struct {
 	stopped <-chan struct{} // closed when a signal stops the program; set by Main
 }
 
-// Enter is the first act of a process. For the action it takes the token out of the
-// environment (rule R5), for which the program runs a second time. The other commands
-// read GITHUB_TOKEN as other tools do. No core file of any command can contain it. Other
-// programs of the user cannot read the memory of apply and doctor. They can read that of commands
-// that run a pull request's code: a process that is closed to others can give no program a network
-// of its own.
+// Enter is the first act of a process. For the action it takes the token out of the environment
+// (rule R5), and runs the program a second time to do so. The other commands read GITHUB_TOKEN as
+// other tools do. No core file of any command can contain it. On Linux, other programs of the user
+// cannot read the memory of action, apply and doctor. They can read the memory of commands that run
+// a pull request's code: a process that is closed to others could give no program a network of its
+// own.
 func Enter(args, environ []string) (action.Secrets, error) {
 	if err := action.NoCoreFiles(); err != nil {
 		return action.Secrets{}, err

@@ -12,7 +12,7 @@ import (
 func TestSanitizeCommand(t *testing.T) {
 	for _, c := range []struct {
 		args            []string
-		in, out, stderr string // stderr is a part of what is printed there; "" means nothing is
+		in, out, stderr string // stderr is a part of standard error; "" if nothing is printed there
 		code            int
 	}{
 		{nil, "Hi @octocat", "Hi @&#8203;octocat", "cleaned: mentions octocat (1)", 0},
@@ -97,8 +97,8 @@ create-security-report: {category: agent}
 	}
 }
 
-// TestExamplesPass asserts that the examples of the instructions are accepted, under settings that
-// need another example than usual as well, and that there is none where none can pass.
+// TestExamplesPass asserts that the examples of the instructions are accepted, and that settings
+// which refuse the usual example get another one. If no example can pass, there is none.
 func TestExamplesPass(t *testing.T) {
 	_, out, _ := process{}.run(t, "instructions")
 	var lines strings.Builder
@@ -185,8 +185,9 @@ func TestInputOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestToolsOfOneServer asserts that flags of the one server of 'airlock mcp' are refused for the other:
-// without --safe-outputs an agent would be served the tools of an orchestrator.
+// TestToolsOfOneServer asserts that each of the two servers of 'airlock mcp' refuses the flags of
+// the other one. Without this, whoever forgets --safe-outputs would serve an agent the tools of an
+// orchestrator.
 func TestToolsOfOneServer(t *testing.T) {
 	dir := files(t, map[string]string{"policy.yml": "noop:\n"})
 	lines := filepath.Join(dir, "lines.ndjson")

@@ -17,8 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
-// loadConfig reads the safe-outputs configuration that the user names, otherwise the one
-// of the environment, and shows what to warn of in it and in the environment's secrets.
+// loadConfig reads the safe-outputs configuration that the user names, otherwise the one of the
+// environment, and shows warnings about it and about the environment's secrets.
 func (env Environment) loadConfig(file string) (config.SafeOutputs, error) {
 	cfg, err := config.Load(config.Sources{File: file, Getenv: env.Getenv})
 	if err != nil {
@@ -44,7 +44,7 @@ func (env Environment) strictGate(file string, strict bool) (*doors.Gate, error)
 	return doors.New(doors.EnvironmentConfig(env.Getenv, cfg, doors.OwnRepository(env.Getenv), strict))
 }
 
-// mask masks secrets in a text: those that the environment names, and what looks like one.
+// mask masks secrets in a text: those that the environment names, and any text that looks like one.
 func (env Environment) mask(text string) string {
 	return doors.EnvironmentScanner(env.Getenv).Mask(text)
 }

@@ -72,8 +72,9 @@ or are carried out here, in the store that 'airlock serve' would use.`,
 	return cmd
 }
 
-// checkUsed returns an error if a flag of the other one of the two servers is given. Whoever names the
-// file of lines and forgets --safe-outputs would serve an agent the tools of an orchestrator.
+// checkUsed returns an error if a flag belongs only to the other one of the two servers. Whoever
+// names the file of lines and forgets --safe-outputs would serve an agent the tools of an
+// orchestrator.
 func (f mcpFlags) checkUsed(flags *pflag.FlagSet) error {
 	unused, format := []string{"output", "event", "event-name", "repo", "strict"}, "--%s: it belongs to --safe-outputs: add that, or leave this out"
 	if f.safeOutputs {

@@ -92,7 +92,7 @@ type Env struct {
 	Name          string    // the owner's name for the job, from an input of the action
 	Orchestration string    // ACTIONS_ORCHESTRATION_ID, which is not documented
 	CheckRunID    string    // job.check_run_id, from an input of the action
-	Nonce         string    // what distinguishes this process from others outside of a workflow run
+	Nonce         string    // distinguishes this process from others, outside of a workflow run
 	ServerURL     string    // GITHUB_SERVER_URL
 	StartedAt     time.Time // when the job started; zero if unknown
 }
@@ -142,8 +142,8 @@ func readerOf(name string) func(*Event, payload) error {
 // unknown event only action, sender, repository, SHA and ref are read, and Notice
 // says that the event is unknown.
 //
-// The repository of the payload and that of the environment must be the same:
-// the token is that of the latter, while the payload decides what items act on.
+// The repository of the payload and that of the environment must be the same, because the token is
+// for the environment's repository, while the payload decides what the items change.
 func Parse(name string, data []byte, env Env) (Event, error) {
 	if name == "" {
 		name = env.EventName
@@ -186,7 +186,7 @@ func decode(data []byte, known bool) (payload, error) {
 	case trimmed[0] != '{':
 		return p, errors.New("the event payload is not a JSON object: it must be the JSON file of a webhook event")
 	}
-	// Of two members of one name, this would read one and GitHub may mean the other.
+	// If two members had one name, this would read one, and GitHub may mean the other.
 	var twice *jsontext.SyntacticError
 	if err := jsontext.NewDecoder(bytes.NewReader(data)).SkipValue(); errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &twice) {
 		return p, fmt.Errorf("the event payload has two members %s, the second on line %d", twice.JSONPointer, line(data, twice.ByteOffset+1))

@@ -29,9 +29,9 @@ func printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// Identity distinguishes the job from the others of its workflow run, except from
-// those of the same matrix: the owner's name for it, the path of the call of a
-// reusable workflow, or the job's key.
+// Identity distinguishes the job from other jobs of its workflow run, except those of the same
+// matrix and, if Shared is set, perhaps others. It is the owner's name for the job, the path of the
+// call of a reusable workflow, or the job's key.
 func (run Run) Identity() string { return cmp.Or(run.Name, run.Job) }
 
 // identify sets what distinguishes the job, as far as the environment shows it. The
@@ -43,9 +43,8 @@ func (run Run) Identity() string { return cmp.Or(run.Name, run.Job) }
 //   - the job's key and its index in the matrix, which are the same in two calls of
 //     one reusable workflow.
 //
-// If the orchestration id or the job's name shows that no other workflow calls the job, the
-// key and the index are used all the same, so that the identity is one and the same whichever
-// of these is known.
+// If the orchestration id or the job's name shows that no other workflow calls the job, the key and
+// the index are used instead. The identity then does not depend on which of these is known.
 func (run *Run) identify(env Env) error {
 	if err := CheckName(env.Name); err != nil {
 		return err
@@ -96,12 +95,12 @@ const maxOrchestration = 1000
 // matrix.
 const defaultLeg = "__default"
 
-// callPath returns the path of a job in an orchestration id, which has the form
-// "id.job.__default", or "id.caller.job.__default" for a job of a reusable workflow;
-// in a matrix the last part names the leg. It returns "" for a job that is not called
-// by another, whose key is enough, unless it is one of a matrix whose index is not
-// known (indexed is false). ok is false where the id is not that of the job: an
-// earlier step can set the variable on runners that do not set it themselves.
+// callPath returns the path of a job in an orchestration id, which has the form "id.job.__default",
+// or "id.caller.job.__default" for a job of a reusable workflow; in a matrix the last part names
+// the leg. It returns "" for a job that no other job calls, because the key is enough. But it
+// returns the path if such a job is in a matrix and its index is not known (indexed is false). ok
+// is false if the id is not that of the job: an earlier step can set the variable on runners that
+// do not set it themselves.
 func callPath(orchestration, job string, indexed bool) (path string, ok bool) {
 	_, rest, found := strings.Cut(orchestration, ".")
 	parts := strings.Split(rest, ".")

@@ -24,9 +24,9 @@ type Run struct {
 	// owner's name for it, or "caller / job" for a job of a reusable workflow. It is ""
 	// where Job and MatrixIndex suffice.
 	Name string
-	// Shared reports whether another job of the workflow run may have the same identity,
-	// because it rests on what is equal in two calls of a reusable workflow, or on the
-	// owner's word.
+	// Shared reports whether another job of the workflow run may have the same identity, because
+	// two calls of a reusable workflow may share it, or because the owner may have given the name
+	// to both jobs.
 	Shared bool
 	// Claim distinguishes the job from another one with the same identity, where Shared is
 	// set. It consists of 4 hexadecimal digits for the attempt in which it is valid, 0000 for
@@ -42,9 +42,8 @@ type Run struct {
 	SelfHosted bool
 	// Own is different in each run outside of a workflow run, whose ID is 0.
 	Own string
-	// StartedAt is the earliest time whose state of the repository the run may have
-	// seen: when the event happened, otherwise when the job started; zero if
-	// neither is known.
+	// StartedAt is the earliest time at which the run may have read the repository: the time of the
+	// event, otherwise the start of the job; zero if neither is known.
 	StartedAt time.Time
 	URL       string // the run's page; "" if unknown
 }

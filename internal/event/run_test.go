@@ -56,9 +56,9 @@ func TestParseRunErrors(t *testing.T) {
 	}
 }
 
-// TestIdentity asserts the identity of jobs of one workflow run with the same GITHUB_JOB, which the
-// orchestration id, the job's name or the owner's name distinguishes, and whether another job may
-// have the same one.
+// TestIdentity asserts the identity of jobs of one workflow run with the same GITHUB_JOB, and
+// whether another job may have the same identity. The orchestration id, the job's name or the
+// owner's name distinguishes the jobs.
 func TestIdentity(t *testing.T) {
 	for name, c := range map[string]struct {
 		env     event.Env

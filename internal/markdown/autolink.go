@@ -24,8 +24,8 @@ func (p *inlineParser) addAutolink(kind LinkKind, span, address Span) int32 {
 	return int32(len(d.Links) - 1)
 }
 
-// maxScheme is the length of the longest scheme: 32 characters in CommonMark and
-// cmark-gfm, one more in goldmark. What either of them links has to be judged.
+// maxScheme is the length of the longest scheme: 32 characters in CommonMark and cmark-gfm, one
+// more in goldmark. A link of any of them has to be judged.
 const maxScheme = 33
 
 // scanAngleURL returns the length of scheme:address> at the start of s, or 0.

@@ -54,7 +54,7 @@ var openers = []string{
 	"a  \n", "a\\\n", "!", "]", "]]", "[[]", "[]", "[a]:b", "[\n", "![a](b", "[![a](b)", "![[a](b)", "[*", "é", "中", "\x00", "\xff", "[ ] ", "- [ ] ", "- [x] a\n", "$", "'", "\"",
 }
 
-// deep are texts that put what follows them into many containers or into a table.
+// deep are texts that put any text after them into many containers or into a table.
 var deep = []string{strings.Repeat("> ", 90), strings.Repeat("- ", 90) + "a\n", "a|b\n-|-\n"}
 
 func BenchmarkHostile(b *testing.B) {
@@ -75,8 +75,8 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// BenchmarkHostileInDepth repeats the openers within many containers and in a
-// table, at two sizes: what is not linear shows in the difference of their MB/s.
+// BenchmarkHostileInDepth repeats the openers within many containers and in a table, at two sizes.
+// If the time is not linear, their MB/s differ.
 func BenchmarkHostileInDepth(b *testing.B) {
 	for _, prefix := range deep {
 		for _, opener := range openers {

@@ -28,9 +28,9 @@ func nonASCIILen(s string) int {
 	return n
 }
 
-// UTF16Prefix returns the longest prefix with at most n UTF-16 code units that ends neither
-// within what people see as one character, such as a flag, nor within a character reference.
-// It leaves out at most maxMoved bytes for that, and divides a longer character.
+// UTF16Prefix returns the longest prefix with at most n UTF-16 code units that divides neither a
+// character as people see it, such as a flag, nor a character reference. It leaves out at most
+// maxMoved bytes for this, and divides a longer character.
 func UTF16Prefix(s string, n int) string {
 	if len(s) <= n { // a character has no more code units than bytes
 		return s
@@ -60,7 +60,8 @@ func endBefore(s string, end int) int {
 			return amp
 		}
 	}
-	// The search starts at the last character of ASCII, because one begins what people see as one.
+	// The search starts at the last ASCII character, because it begins a character as people see
+	// it.
 	start := max(0, end-maxScript)
 	start += max(0, strings.LastIndexFunc(s[start:end], func(r rune) bool { return r < utf8.RuneSelf }))
 	for start < end && !utf8.RuneStart(s[start]) {

@@ -68,8 +68,8 @@ type elements struct {
 	tables, headings, paragraphs int // in names
 }
 
-// openElements returns the elements that are open at the end of the document: those
-// of its HTML, and those of its Markdown that contain one of these.
+// openElements returns the elements that are open at the end of the document: elements of its HTML,
+// and elements of its Markdown that contain an open element of HTML.
 func (d *Document) openElements() *elements {
 	open := new(elements)
 	type block struct {
@@ -187,7 +187,7 @@ func (open *elements) read(html string) {
 // start follows a start tag.
 func (open *elements) start(name string) {
 	if (isBlockTag(name) || name == "pre") && open.paragraphs > 0 && open.names[len(open.names)-1] != "p" {
-		open.unsure = true // it ends the paragraph, with what is in it
+		open.unsure = true // it ends the paragraph and the elements in it
 	}
 	switch name {
 	case "tr", "td", "th", "tbody", "thead", "tfoot", "caption": // nothing outside of a table
@@ -217,8 +217,8 @@ func (open *elements) count(name string) *int {
 	return nil
 }
 
-// end follows an end tag. It ends the innermost element of its name if all in it
-// needs no end tag; otherwise some reader may not end it.
+// end follows an end tag. It ends the innermost element of its name if no element in it needs an
+// end tag. Otherwise some reader may leave the element open.
 func (open *elements) end(name string) {
 	for i, inner := range slices.Backward(open.names) {
 		switch {

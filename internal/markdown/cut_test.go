@@ -31,9 +31,9 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestUTF16PrefixDividesNothing asserts, for each limit, that the cut does not divide what a reader
-// sees as one character or reference, and that the prefix is shorter than the limit by less than the
-// length of one of these.
+// TestUTF16PrefixDividesNothing asserts for each limit that the prefix divides neither a character
+// as people see it nor a reference, and that it is shorter than the limit by less than one such
+// character or reference.
 func TestUTF16PrefixDividesNothing(t *testing.T) {
 	for _, unit := range []string{"é", "e\u0301", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "☀️", "#️⃣", "각", "नि", "&amp;", "&#x41;", "&CounterClockwiseContourIntegral;"} {
 		for _, before := range []string{"", "a", "ä", " "} {

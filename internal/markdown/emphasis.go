@@ -46,7 +46,7 @@ func (p *inlineParser) delimRun() {
 	}
 	p.pos += n
 	i, j := start, p.pos
-	if c != '~' { // cmark ignores the marks of extensions, that is ~, around others
+	if c != '~' { // cmark ignores ~, the mark of an extension, around other marks
 		for i > 0 && text[i-1] == '~' {
 			i--
 		}

@@ -63,8 +63,8 @@ func beginsCDATA(s string) bool {
 	return len(s) >= len(start) && strings.EqualFold(s[:len(start)], start)
 }
 
-// isRawTextTag reports whether a tag of this name, in lower case, starts an HTML block of kind 1,
-// and its end tag ends one.
+// isRawTextTag reports whether a start tag of this name, in lower case, starts an HTML block of
+// kind 1, and an end tag of this name ends one.
 func isRawTextTag(name string) bool { return name == "script" || name == "pre" || name == "style" }
 
 // isHTMLBlock7 reports whether a line is one complete open or closing tag.

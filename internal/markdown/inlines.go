@@ -266,7 +266,7 @@ func (p *inlineParser) emitBreak(kind InlineKind, start, end int) {
 	p.appendInline(Inline{Span: Span{p.c.sourceOf(start), p.c.sourceOf(end)}, Kind: kind})
 }
 
-// content is the text of a leaf, which knows where it is in the source.
+// content is the text of a leaf, with its places in the source.
 type content struct {
 	text   string
 	pieces []Piece

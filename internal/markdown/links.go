@@ -29,8 +29,8 @@ type bracketStack struct {
 	// inactive: a [ below this index can no longer become a link, because a link
 	// has closed inside it.
 	inactive int
-	// cleared: this many brackets at the bottom, all of them ![, no longer keep bare
-	// addresses from linking, because a link has closed inside them.
+	// cleared: the number of brackets at the bottom in which a link has closed. All of them are ![,
+	// and they no longer keep bare addresses from linking.
 	cleared int
 }
 
@@ -323,8 +323,8 @@ func angleDestination(s string, pos int) (dest Span, next int, ok bool) {
 	return Span{}, pos, false
 }
 
-// linkTitle returns the length of the link title at s[pos:], quotes included, or
-// 0. An escaped closing quote closes only if no other one follows.
+// linkTitle returns the length of the link title at s[pos:], quotes included, or 0. An escaped
+// quote ends the title only if no other closing quote follows.
 func linkTitle(s string, pos int) int {
 	if pos >= len(s) {
 		return 0

@@ -350,9 +350,8 @@ func (d *Document) linkPart(l *Link, span Span) string {
 	return d.literal(d.Pieces[def.firstPiece:end], span)
 }
 
-// CodeText returns what the code span n of leaf b shows: its content with line
-// breaks as spaces, without one space at each end if both ends have one and
-// there is more than spaces.
+// CodeText returns what the code span n of leaf b shows: its content with line breaks as spaces. If
+// both ends have a space, and not all is spaces, each end loses one.
 func (d *Document) CodeText(b *Block, n *Inline) string {
 	raw := d.Literal(b, n.Span)
 	raw = lineBreaksToSpaces(raw[n.Data : len(raw)-int(n.Data)])

@@ -76,9 +76,8 @@ func LastLineClaim(body string) string {
 	return key
 }
 
-// StripMarkers removes every marker from untrusted text, wherever it is, and also
-// what becomes a marker by such a removal, so that no text can claim to be
-// Airlock's. All other text is untouched.
+// StripMarkers removes every marker from untrusted text, and also any text that becomes a marker by
+// such a removal. No text can then claim to be Airlock's. All other text is untouched.
 func StripMarkers(s string) string {
 	if !strings.Contains(s, markerEnd) || !strings.Contains(s, "airlock:v1") {
 		return s

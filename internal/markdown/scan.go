@@ -37,7 +37,7 @@ type container struct {
 // every blank line, and with every empty one.
 type blankRuns struct{ blank, empty int }
 
-// unknownRuns are those of a stack that has changed.
+// unknownRuns stands for the blankRuns of a stack that has changed: they are not known yet.
 var unknownRuns = blankRuns{-1, -1}
 
 // leaf is the open block to which lines are added, if kind is not 0. It lies in the
@@ -132,12 +132,12 @@ func (d *Document) finishBlocks() {
 	}
 }
 
-// Grown returns s, which is filled while a text of size bytes is read, with room for one more
-// element: one for what is at offset in the text. A large slice gets room for as many elements
-// as it will have if the rest of the text is like what precedes, so that the elements of a
-// hostile text are not copied again and again. The fewer elements there are, the less they say
-// about the rest: a thousand get room for four times as many at most, ten thousand for forty
-// times, up to one for each byte.
+// Grown returns s with room for one more element. s is filled while a text of size bytes is read,
+// and the new element is for the text at offset. A large slice gets room for as many elements as it
+// will have if the rest of the text is like the text before, because copying the elements of a
+// hostile text again and again would take too long. The fewer elements there are, the less they say
+// about the rest: a thousand get room for four times as many at most, ten thousand for forty times,
+// up to one for each byte.
 func Grown[T any](s []T, offset, size int) []T {
 	if len(s) < cap(s) {
 		return s
@@ -157,8 +157,8 @@ func enlarged[T any](s []T, offset, size int) []T {
 	return withRoom(s, room)
 }
 
-// withRoom returns s with room for n more elements. Unlike slices.Grow it leaves the room
-// alone, so that memory of the system that is never used is never touched.
+// withRoom returns s with room for n more elements. Unlike slices.Grow it does not write to the
+// room: memory that is never used is never touched.
 func withRoom[T any](s []T, n int) []T {
 	if cap(s)-len(s) >= n {
 		return s

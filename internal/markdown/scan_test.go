@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// invariants checks what every Document promises, and returns what is broken.
+// invariants checks the promises of every Document, and says how the first broken one is broken.
 func invariants(doc *Document) string {
 	src := doc.Source
 	within := func(s Span) bool { return 0 <= s.Start && s.Start <= s.End && s.End <= len(src) }
@@ -181,8 +181,8 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// TestEmptyLinesInFootnotes asserts that an empty line continues footnotes and items in each
-// other, and that one with a blank ends the footnotes, as in cmark-gfm.
+// TestEmptyLinesInFootnotes asserts that an empty line continues nested footnotes and items, and
+// that a line with a space ends the footnotes, as in cmark-gfm.
 func TestEmptyLinesInFootnotes(t *testing.T) {
 	const nested = "[^a]: [^b]: - x"
 	for between, want := range map[string]uint8{"\n\n": 3, "\n\n\n\n": 3, "\n \n": 0} {

@@ -73,8 +73,9 @@ func (s *scanner) openTable() bool {
 	return true
 }
 
-// endParagraphBefore cuts the open paragraph off at offset, where its last line begins. As in cmark,
-// what remains has no definitions, and loses the backslash of \| as a cell does.
+// endParagraphBefore cuts the open paragraph off at offset, where its last line begins. As in
+// cmark, the paragraph that remains has no definitions, and loses the backslash of \| as a cell
+// does.
 func (s *scanner) endParagraphBefore(offset int) {
 	b := &s.doc.Blocks[s.leaf.block]
 	old := slices.Clone(s.doc.PiecesOf(b))

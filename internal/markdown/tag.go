@@ -27,9 +27,9 @@ func IsTagStart(s string, i int) bool {
 	return rest != "" && isAlpha(rest[0])
 }
 
-// ParseTag reads the tag that begins at s[i] by the rules of the tokenizer in the
-// HTML standard. It reuses the memory of attributes. If the text ends within the tag, ok
-// is false, as it would be for every other tag that begins before the offset limit.
+// ParseTag reads the tag that begins at s[i] by the rules of the tokenizer in the HTML standard. It
+// reuses the memory of attributes. If the text ends within the tag, ok is false, and it would be
+// false for each tag that begins before the offset limit.
 func ParseTag(s string, i int, attributes []Attribute) (tag Tag, limit int, ok bool) {
 	tag = Tag{Start: i, Attributes: attributes[:0]}
 	k := i + 1

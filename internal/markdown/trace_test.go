@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// trace writes what a parse says of a text in a form that cmark-gfm's tree can be
-// brought into as well: block kinds, code, HTML, destinations, titles, and text
-// without emphasis marks, which only one of the two keeps.
+// trace writes the result of a parse in a form into which cmark-gfm's tree can be brought, too:
+// block kinds, code, HTML, destinations, titles, and text. It leaves out emphasis marks, because
+// only one of the two keeps them.
 type trace struct {
 	b    strings.Builder
 	text strings.Builder

@@ -53,7 +53,7 @@ func (a Address) listen(ctx context.Context) (net.Listener, error) {
 	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
 }
 
-// url returns the address by which a client calls what listens at addr.
+// url returns the address at which a client reaches a server that listens at addr.
 func (a Address) url(addr net.Addr) string {
 	if a.Cert != "" {
 		return "https://" + addr.String()

@@ -16,9 +16,9 @@ type Catalogue struct {
 	Agents string // a directory of blueprints; "" for none
 }
 
-// Read calls f with the registry. There need not be a store, unless the user names one. The error,
-// as those of the other methods, carries its exit code, with one exception: an error of f that the
-// user can mend, such as a name that is taken, has none, which means wrong usage.
+// Read calls f with the registry. There need not be a store, unless the user names one. The error
+// carries its exit code, as do those of the other methods. There is one exception: an error of f
+// that the user can mend, such as a name that is taken, has no exit code, which means wrong usage.
 func (c Catalogue) Read(ctx context.Context, getenv func(string) string, f func(*agents.Registry) error) error {
 	s, err := store.OpenNamedExisting(ctx, c.Store, "airlock agents add", getenv, agents.Tables)
 	if c.Store == "" && errors.Is(err, store.ErrAbsent) {

@@ -6,7 +6,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/runs"
 )
 
-// Local answers for a node in this process what client.Client answers for a server.
+// Local does for a node in this process what client.Client does for a server.
 type Local struct {
 	*runs.Service
 	node *Node

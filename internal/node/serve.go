@@ -33,8 +33,7 @@ const closing = 10 * time.Second
 
 var hostName = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
 
-// Check returns what is wrong with a user's settings, and with those of the node as its own Check
-// does.
+// Check returns what is wrong with a user's settings. It also calls the Check method of node.
 func (cfg ServeConfig) Check(node *Config) error {
 	if !(cfg.Rate >= 0 && cfg.Rate <= 1e6) { // NaN is neither
 		return fmt.Errorf("--rate: %g is not a number of requests a second: write one up to 1000000, or leave it out", cfg.Rate)

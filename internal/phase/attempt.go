@@ -46,10 +46,10 @@ func (a attempt) passed(c commandLine) bool {
 	return !c.silent || len(a.result.Stdout.Head) == 0
 }
 
-// forCheck returns the part of an attempt that belongs to a check, where one run does two. These
-// are the findings of rules for which part reports true, and those about files that cannot be
-// parsed. If there are none, and the findings are all that the tool had to report, the check has
-// passed. If part is nil, forCheck returns the attempt as it is.
+// forCheck returns an attempt with only the findings of one check, because one run can do two
+// checks. They are those of rules for which part reports true, and errors about files that cannot
+// be parsed. The check has passed if the tool has found problems only of the other check, and has
+// reported nothing else. If part is nil, forCheck returns the attempt as it is.
 func (a attempt) forCheck(part func(rule string) bool, check string) attempt {
 	if part == nil {
 		return a
@@ -95,9 +95,9 @@ func (a attempt) ending(c commandLine, limit time.Duration) string {
 // make them wait.
 var watches = lazyregexp.New(`(?i)(?:^|\s)--watch(?:all)?(?:$|\s|=true)|\[nodemon\] |\bwatch(?:ing)? (?:mode|usage|for (?:file )?changes)|waiting for (?:file )?changes`)
 
-// attempt runs a command of a root, and reads what it prints and the reports that test
-// runners write. If the command may have failed because it was asked for reports, it runs again
-// and is not asked. The error is the context's: all else is in the attempt.
+// attempt runs a command of a root, and reads its output and the reports of test runners. If the
+// command may have failed because of the request for reports, attempt runs it again without this
+// request. Unless toolreport.New fails, the error is the context's: all else is in the attempt.
 func (e *engine) attempt(ctx context.Context, r root, check Check, c commandLine) (attempt, error) {
 	asked := e.askForReports(ctx, r, check, c)
 	if asked != nil {
@@ -176,7 +176,7 @@ func describeFault(err error, check Check) string {
 	return err.Error()
 }
 
-// runner returns what runs the commands of a root.
+// runner returns the Runner for a root's commands.
 func (e *engine) runner(r root) Runner {
 	if run, ok := e.runners[r.dir]; ok {
 		return run
@@ -261,9 +261,9 @@ func goFmtSkips(file string) bool {
 // notFoundCode is a shell's exit code for a command that it does not find.
 const notFoundCode = 127
 
-// missingSigns are what tools print when something that they run is missing. The first group of
-// a pattern names what is missing. If the pattern has no group, what is missing is the first word
-// after the program that is not an option.
+// missingSigns are messages by which programs report that something they run is missing. The first
+// group of a pattern is the missing name. If the pattern has no group, the missing name is the
+// first word after the program in the command line that is not an option.
 var missingSigns = []struct {
 	program, pattern string
 	stdout           bool // it is printed on standard output

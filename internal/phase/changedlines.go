@@ -26,7 +26,7 @@ func changedLinesOf(diff []changes.ChangedFile, files []string) changedLines {
 			lines[f.Path] = nil
 			continue
 		}
-		spans := []changes.Span{} // a renamed file has changed, but no line of it
+		spans := []changes.Span{} // not nil: a file that was only renamed has no changed line
 		for _, h := range hunks {
 			spans = append(spans, h.Added...)
 		}

@@ -29,7 +29,7 @@ func TestOnlyNewFindingsBlock(t *testing.T) {
 		{"on a changed line", step{code: 1, stderr: "./a.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0},
 		{"on an old line", step{code: 1, stderr: "./a.go:3:1: bad\n"}, diffOf(patch), phase.Pass, 1},
 		{"in another file", step{code: 1, stderr: "./b.go:2:1: bad\n"}, diffOf(patch), phase.Pass, 1},
-		{"in a file that is not there", step{code: 1, stderr: "./line.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0}, // such as the second half of the name "new\nline.go", which takes two lines of the output
+		{"in a file that is not there", step{code: 1, stderr: "./line.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0}, // the end of the name "new\nline.go", which is printed on two lines
 		{"without a diff every line is changed", step{code: 1, stderr: "./a.go:3:1: bad\n"}, nil, phase.Fail, 0},
 		{"a patch that is left out", step{code: 1, stderr: "./a.go:3:1: bad\n"}, []changes.ChangedFile{{Path: "a.go", PatchMissing: true}}, phase.Fail, 0},
 		{"in a new file without a line", step{code: 1, stderr: "./a.go:1:1: expected 'package', found 'EOF'\n"}, []changes.ChangedFile{{Path: "a.go", Status: changes.Added}}, phase.Fail, 0},
@@ -49,8 +49,8 @@ func TestOnlyNewFindingsBlock(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeParsedBlocksOnlyIfItChanged asserts that one broken file does not make
-// every old finding count, and that a list that may be incomplete does not count as complete.
+// TestWhatCannotBeParsedBlocksOnlyIfItChanged asserts that one broken file does not make every old
+// finding count, and that a list of findings does not count as complete if some may be missing.
 func TestWhatCannotBeParsedBlocksOnlyIfItChanged(t *testing.T) {
 	t.Parallel()
 	const code, document = "@@ -1,2 +1,3 @@\n package m\n+var x = 1\n // end", "@@ -1 +1 @@\n-a\n+b"

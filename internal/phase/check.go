@@ -26,11 +26,11 @@ type run struct {
 	shared attempt   // the last attempt of its command, which may do another check too
 	last   attempt   // the part of shared that belongs to this check, and decides its result
 	out    CheckResult
-	// before is a snapshot of the root's files, if a command may have written since, and
-	// after is one of when the check had finished.
+	// before is a snapshot of the root's files from before a command that may write to them, and
+	// after is one from the end of the check.
 	before, after snapshot
-	// readable reports that a style check's findings are all that the tool had to report, so
-	// that their lines decide.
+	// readable reports that a formatter's or linter's findings are all that it reported, and that
+	// they name files that exist. Their lines decide the result then.
 	readable bool
 	edits    map[string][]toolreport.Edit // of a check that rewrites files
 }
@@ -142,8 +142,8 @@ func (w *run) choose(ctx context.Context) (ran bool, err error) {
 	return false, nil
 }
 
-// skip passes the check without having run anything. Only build and tests have a status for
-// that.
+// skip passes the check without running anything. Only build and tests can get the status Skipped;
+// a formatter or linter gets Pass.
 func (w *run) skip(why string) {
 	w.out.Status, w.out.ExitCode = Skipped, 0
 	if w.isStyle() {
@@ -158,9 +158,10 @@ func (w *run) unconfigured() {
 	w.note("%s", w.plan.unconfigured)
 }
 
-// unfollowed returns how many problems on lines that did not change were found by a tool that the
-// project does not name. If there are any, the project does not follow the tool. It returns 0 for a
-// tool that the project names, and where it is not known which lines changed.
+// unfollowed returns how many problems a tool found on lines that did not change, if the project
+// does not name the tool. If there are any, the project does not follow the tool. It returns 0 if
+// the project names the tool, if the check passed, and if the findings may be incomplete or it is
+// not known which lines changed.
 func (w *run) unfollowed() int {
 	if w.plan.unconfigured == "" || w.e.job.Diff == nil || w.last.passed(w.chosen.check) || !w.last.explained() {
 		return 0
@@ -189,8 +190,9 @@ func (w *run) attempt(ctx context.Context, c commandLine) (attempt, error) {
 	return a, err
 }
 
-// runCheck runs the check of a candidate. If the same run also does another check, and that check
-// has run, runCheck does not run it again but reads the result for this check.
+// runCheck runs the check of a candidate. If the same command has also done another check, and this
+// check is not being retried, runCheck reads the result of that run instead of running the command
+// again.
 func (w *run) runCheck(ctx context.Context, c candidate) (err error) {
 	other := slices.IndexFunc(w.ran, func(o *run) bool {
 		return c.part != nil && o.chosen.part != nil && o.shared.ran && o.chosen.check.line == c.check.line
@@ -207,8 +209,8 @@ func (w *run) runCheck(ctx context.Context, c candidate) (err error) {
 	return nil
 }
 
-// try runs a candidate's check. If that is a style check whose command is not ours, or writes, it
-// also notes what files the command changes.
+// try runs a candidate's check. If the check is a formatter or linter whose command is not ours, or
+// writes, try also records which files the command changes.
 func (w *run) try(ctx context.Context, c candidate) (err error) {
 	if !w.isStyle() || c.check.tool != "" && !c.writes {
 		return w.runCheck(ctx, c)
@@ -236,8 +238,8 @@ func (w *run) watch() {
 	w.before = w.where.project.snapshot(w.root.dir, w.where.knownStamps())
 }
 
-// failMissing fails the check because a tool is missing: that of the first candidate,
-// which people are expected to have.
+// failMissing fails the check because a tool is missing. It names the tool of the first candidate,
+// because people are expected to have this one.
 func (w *run) failMissing() {
 	first := w.plan.candidates[0].check
 	m := MissingTool{Tool: w.last.missing, Check: w.plan.check, Command: first.line, Override: overrideName(w.plan.check)}
@@ -344,9 +346,8 @@ func (w *run) noteLast() {
 	}
 }
 
-// withErrors returns what counts where code could not be compiled: the findings on changed
-// lines, and the errors wherever they are, because a change may cause one elsewhere. What
-// else was found on old lines stays old.
+// withErrors adds errors on old lines to the findings that count, if code could not be compiled,
+// because a change can cause an error elsewhere. It returns the other old findings as rest.
 func withErrors(blocking, old []finding.Finding) (counting, rest []finding.Finding) {
 	for _, f := range old {
 		if f.Rule == "typecheck" || f.Severity == finding.High && (f.Rule == "" || compilerCode.MatchString(f.Rule)) {
@@ -361,9 +362,9 @@ func withErrors(blocking, old []finding.Finding) (counting, rest []finding.Findi
 // compilerCode matches the codes of errors of rustc.
 var compilerCode = lazyregexp.New(`^E\d+$`)
 
-// splitStyle separates the findings of a formatter or linter that count from old ones. In a
-// changed file that could not be parsed all count, because the error may be reported on any
-// line of it.
+// splitStyle separates the findings of a formatter or linter that count from old ones. In a changed
+// file that could not be parsed, all findings count, because the parser may report the error on any
+// line.
 func (w *run) splitStyle(findings []finding.Finding) (blocking, old []finding.Finding) {
 	blocking, rest := w.e.lines.split(findings, w.e.config.NewOnly)
 	for _, f := range rest {
@@ -376,9 +377,9 @@ func (w *run) splitStyle(findings []finding.Finding) (blocking, old []finding.Fi
 	return blocking, old
 }
 
-// broken reports whether code could not be compiled that is compiled together with what changed.
-// Then the findings are not all that there are. Documents and files of other languages are not
-// compiled with it.
+// broken reports whether code could not be compiled. Some findings are missing then. With NewOnly,
+// it matters only if a changed file may belong to this code, which documents and files of other
+// languages do not.
 func (w *run) broken() bool {
 	if !w.last.report.Broken || !w.e.config.NewOnly {
 		return w.last.report.Broken
@@ -405,8 +406,9 @@ func (w *run) passOldOnly() {
 	}
 }
 
-// allExist reports whether each finding names a file of the project. One that does not may
-// be about lines that changed, as when a file's name contains a newline.
+// allExist reports whether each finding names a file that exists, or one outside the working
+// directory. Another finding may be about changed lines, for example if a file's name contains a
+// newline.
 func (w *run) allExist(findings []finding.Finding) bool {
 	known := map[string]bool{}
 	for _, f := range findings {

@@ -40,8 +40,8 @@ func TestAFixThatHelps(t *testing.T) {
 	}
 }
 
-// TestTheLintersFixIsFormatted asserts that a formatter that passes has passed what the linter's fix
-// left, too.
+// TestTheLintersFixIsFormatted asserts that the formatter checks the files again after the linter's
+// fix has changed them, and passes only if they are formatted then.
 func TestTheLintersFixIsFormatted(t *testing.T) {
 	t.Parallel()
 	const format, fixFormat, lint, fixLint = "black --check --diff .", "black a.py", "ruff check --output-format=json .", "ruff check --fix --force-exclude --output-format=json a.py"
@@ -79,8 +79,8 @@ func TestTheLintersFixIsFormatted(t *testing.T) {
 	}
 }
 
-// TestOwnersCommandThatOnlyPrints asserts that the owner's command fails the formatter by what it
-// prints, if it always ends with exit code 0.
+// TestOwnersCommandThatOnlyPrints asserts that an owner's command which always ends with exit code
+// 0 fails the formatter if it prints anything.
 func TestOwnersCommandThatOnlyPrints(t *testing.T) {
 	t.Parallel()
 	for line, fails := range map[string]bool{
@@ -178,8 +178,8 @@ func TestAFormatterThatTimesOutIsNotFixed(t *testing.T) {
 	}
 }
 
-// TestAToolThatMayNotBeRun: the checks' own user cannot enter its directory, such as one
-// below root's home. Each check that needs it reports this, and what to do.
+// TestAToolThatMayNotBeRun asserts what each check reports, with what to do, if the checks' own
+// user cannot enter the directory of a tool, such as one below root's home.
 func TestAToolThatMayNotBeRun(t *testing.T) {
 	t.Parallel()
 	job, _ := goJob(t)

@@ -15,8 +15,8 @@ type commandLine struct {
 	// args are the program and its arguments; if nil, a shell reads the line, as it would
 	// for a person.
 	args []string
-	// shell is what the shell reads, if that is not line: the same without "npx", which
-	// would download what is not there.
+	// shell is the line that the shell reads, if it differs from the one that is shown: it has no
+	// "npx", which would download a missing tool.
 	shell  string
 	tool   string // as toolreport calls it; "" if that is to be detected
 	pin    string // the package manager and the version that the project runs it with, as "pnpm@9.1.0"

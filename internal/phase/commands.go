@@ -24,9 +24,9 @@ type candidate struct {
 // fixing is a command that fixes.
 type fixing struct {
 	commandLine
-	// own reports that the command is the project's or the owner's own: it may change any file.
-	// Otherwise it is to fix the changed files. {files} in the command stands for them. A command
-	// without {files} fixes all files, and the others are put back.
+	// own reports that the command is the project's or the owner's own, which may change any file.
+	// Any other command is to fix only the changed files: {files} in it stands for them. If it has
+	// no {files}, it fixes all files, and the other files are put back.
 	own     bool
 	endings []string // of the files that {files} may stand for; "" is the ending of any file
 }
@@ -86,8 +86,9 @@ func (p *project) commandsOf(r root) commands {
 	return commands{}
 }
 
-// pythonTests returns how a Python project's tests run: by what is in its own environment or in
-// PATH, unless Poetry keeps its environment elsewhere.
+// pythonTests returns the commands for a Python project's tests, the preferred one first. They are
+// looked for in the project's own environment and in PATH. If Poetry keeps the environment
+// elsewhere, a command of Poetry comes first.
 func (p *project) pythonTests(dir string) []candidate {
 	tests := checksOnly(known("pytest", "pytest", ""), known("pytest", "python -m pytest", ""),
 		known("pytest", "python3 -m pytest", ""), known("unittest", "python -m unittest", ""), known("unittest", "python3 -m unittest", ""))
@@ -137,8 +138,8 @@ var (
 	lintName   = lazyregexp.New(`^[a-z_]+(?:::[a-z_]+)?$`)
 )
 
-// clippyOptions returns the options of the command in the project's scripts, hooks and CI:
-// of the first that gives lints, otherwise of the first.
+// clippyOptions returns the options of Clippy's command in the project's scripts, hooks and CI. If
+// there are several commands, the first with lints counts, or else the first.
 func (p *project) clippyOptions(dir string) clippyOptions {
 	text := p.commandTexts(dir)
 	var found clippyOptions
@@ -154,8 +155,8 @@ func (p *project) clippyOptions(dir string) clippyOptions {
 	return found
 }
 
-// readClippyOptions reads the options that are known to look at more or less, and levels of
-// lints. Others, such as those of output, are left out.
+// readClippyOptions reads the options that change which code Clippy looks at, and the levels of
+// lints. It leaves out other options, such as those for the output.
 func readClippyOptions(line string) (o clippyOptions) {
 	before, after, _ := strings.Cut(line+" ", " -- ")
 	cargo := []string{"--all-targets", "--all-features", "--no-default-features", "--tests", "--benches", "--examples", "--lib", "--bins", "--no-deps", "--locked", "--workspace", "--all"}

@@ -34,8 +34,8 @@ func shown(t *testing.T, contents map[string]string, in phase.Input, config phas
 }
 
 // TestCommandsOfAProject asserts which commands of formatter, linter, build and tests are shown for
-// a project, by the tools that its files name. No program is installed, so that a tool that they do
-// not name is not configured.
+// a project, depending on the tools that its files name. No program is installed, and so no other
+// tool is configured.
 func TestCommandsOfAProject(t *testing.T) {
 	t.Parallel()
 	pkg := func(members string) string { return "{" + members + "}" }
@@ -172,7 +172,8 @@ func TestCommandsOfAProject(t *testing.T) {
 	}
 }
 
-// TestPoetryWithoutTheTool: what Poetry's environment lacks is looked for in PATH.
+// TestPoetryWithoutTheTool asserts that a tool which Poetry's environment lacks is looked for in
+// PATH.
 func TestPoetryWithoutTheTool(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"pyproject.toml": "", "poetry.lock": "", "a.py": ""})
@@ -215,8 +216,9 @@ func TestConfiguredAboveTheWorkingDirectory(t *testing.T) {
 	}
 }
 
-// TestAUsualTool asserts that a usual tool runs where no other is named, if it is installed, and
-// not next to one that it would contradict.
+// TestAUsualTool asserts that an installed usual tool does a check for which the project names no
+// tool. It does not run if it would contradict a linter that the project names, or if it is not a
+// dependency although the project has dependencies in package.json.
 func TestAUsualTool(t *testing.T) {
 	t.Parallel()
 	steps := func() map[string][]step {
@@ -315,7 +317,7 @@ func TestFixes(t *testing.T) {
 }
 
 // TestAFixLeavesOtherFiles asserts that a fix changes neither the contents nor the times of other
-// files, where the tool has no way to write only some.
+// files, even if the tool can write only all files.
 func TestAFixLeavesOtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"Cargo.toml": "", "src/a.rs": "a", "src/old.rs": "old", "src/other.rs": "other"})

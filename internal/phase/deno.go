@@ -105,8 +105,8 @@ func denoTaskTexts(raw []byte) string {
 	return string(config.Tasks)
 }
 
-// withoutJSONComments removes from JSON what its writers allow themselves: comments, and commas
-// before a closing bracket.
+// withoutJSONComments removes comments, and commas before a closing bracket, which people write in
+// JSON although it does not allow them.
 func withoutJSONComments(raw []byte) []byte {
 	var out []byte
 	for len(raw) > 0 {

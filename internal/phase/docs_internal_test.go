@@ -65,8 +65,8 @@ func toolTable() string {
 	return b.String()
 }
 
-// TestToolsAreSound asserts that each row of the table of tools is complete, and that each language
-// has at most one tool a check that runs without a sign in the project.
+// TestToolsAreSound asserts that each row of the table of tools is complete, and that no language
+// has two tools without signs for the same check.
 func TestToolsAreSound(t *testing.T) {
 	t.Parallel()
 	for _, l := range []Language{JavaScript, Python, Go, Rust, Ruby, Java} {

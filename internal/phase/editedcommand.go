@@ -15,10 +15,10 @@ var makefiles = map[string][]string{
 	"deno": denoConfigs, "rake": {"Rakefile"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"},
 }
 
-// editedCommand returns the changed file that contains the check's command: a script of
-// package.json, a makefile, or a script that the command runs. It is "" if none has changed, and
-// where it is not known what changed. Somebody who changes how the tests are run can have them end
-// well whatever they find.
+// editedCommand returns a changed file that decides what the check's command does: package.json, if
+// one of its scripts has changed, a makefile, or a script that the command runs. It is "" if there
+// is none, or if it is not known what changed. Somebody who edits such a file can make the tests
+// pass whatever they find.
 func (w *run) editedCommand() string {
 	if w.e.job.Diff == nil {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// TestWhoIsJudgedDoesNotSilenceTheTests asserts that tests which fail with exit code 0 fail the
-// check if the change edits how they are run, and are noted otherwise.
+// TestWhoIsJudgedDoesNotSilenceTheTests asserts that failing tests with exit code 0 fail the check
+// if the change edits their command, and are only noted otherwise.
 func TestWhoIsJudgedDoesNotSilenceTheTests(t *testing.T) {
 	t.Parallel()
 	const failing = "\n  3 passing (2ms)\n  2 failing\n\n  1) a:\n     Error: no\n\n  2) b:\n     Error: no\n\n"
@@ -46,8 +46,8 @@ func TestWhoIsJudgedDoesNotSilenceTheTests(t *testing.T) {
 	}
 }
 
-// TestScriptsAreReadInTheOrderOfTheirNames asserts that one package.json always means the same,
-// where several of its scripts have what is looked for.
+// TestScriptsAreReadInTheOrderOfTheirNames asserts that a package.json is always read in the same
+// way, even if several of its scripts match.
 func TestScriptsAreReadInTheOrderOfTheirNames(t *testing.T) {
 	t.Parallel()
 	scripts, changed := map[string]string{"test": "node --test"}, []string(nil)

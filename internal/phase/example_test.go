@@ -37,8 +37,8 @@ func play(t *testing.T, name, dir string, deps phase.Deps) phase.Output {
 	return validate(t, phase.Job{Input: in}, phase.Config{}, deps).Output
 }
 
-// golden compares an output with that of the spec's example. Before it does, it calls explained to
-// set in the example's output what Airlock does differently on purpose.
+// golden compares an output with that of the spec's example. Before that, it calls explained to
+// edit the example's output where Airlock differs on purpose.
 func golden(t *testing.T, name string, got phase.Output, explained func(*phase.Output)) {
 	t.Helper()
 	var want phase.Output
@@ -71,9 +71,9 @@ func nodeSteps() map[string][]step {
 	}
 }
 
-// TestExampleOne asserts the output of the spec's first example. The reviews of the test take no time,
-// so those of the example are set to 0 and taken from its total. The formatter's command only checks,
-// and does not write as that of the example does.
+// TestExampleOne asserts the output of the spec's first example. The reviews take no time in the
+// test, and so their times in the example are set to 0 and subtracted from its total. The
+// formatter's command only checks, while that of the example writes.
 func TestExampleOne(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"package.json": nodeProject, "tsconfig.json": "{}"})

@@ -201,12 +201,13 @@ func (p *project) replace(name string, f kept) error {
 	return err
 }
 
-// fixesCopy reports whether fixes run in a copy that nobody keeps, so that what they change
-// has to be carried over.
+// fixesCopy reports whether fixes run in a copy that nobody keeps. Their changes have to be carried
+// over then.
 func (e *engine) fixesCopy() bool { return e.config.Scratch && !e.config.CheckOnly }
 
-// collectFixed keeps which of a root's changed files a check has changed, if that is to be carried
-// over. The project's own script may have written other files of the copy as well: these are not.
+// collectFixed records which of a root's changed files a check has fixed, if fixes are to be
+// carried over. If the project's own script has written other files of the copy as well, these are
+// not carried over.
 func (e *engine) collectFixed(r *rootRun, w *run) {
 	if r.texts == nil || !w.isStyle() || w.before == nil {
 		return

@@ -44,9 +44,9 @@ func (p *project) goWorkspace() (modules []goModule) {
 	return modules
 }
 
-// goDependents returns roots for those modules of a Go workspace that have no changed files, and
-// that a change elsewhere can break: they require a module with changed code, directly or not, or
-// go.work has changed. They are built and tested.
+// goDependents returns roots for the modules of a Go workspace that have no changed files but may
+// be broken by the change. Such a module requires a module with changed code, directly or not, or
+// go.work has changed. Only its build and tests run.
 func (p *project) goDependents(found []root, files []string) (dependents []root) {
 	modules := p.goWorkspace()
 	all := slices.ContainsFunc(files, func(f string) bool { return f == "go.work" || f == "go.work.sum" })
@@ -78,9 +78,9 @@ func (p *project) goDependents(found []root, files []string) (dependents []root)
 }
 
 // vetApart gives go vet an option of its own, and so a cache of its own, in each module but the
-// first. Go 1.26 caches an empty result for a package that it only read for the sake of another
-// one, and returns that when the package itself is vetted. The option names a function that does
-// not exist.
+// first. Go 1.26 caches an empty result for a package that it reads only for another package, and
+// returns this result when it vets the package itself. The option names a function that does not
+// exist.
 func vetApart(roots []*rootRun) {
 	seen := false
 	for _, r := range roots {

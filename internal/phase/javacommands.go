@@ -2,9 +2,9 @@ package phase
 
 import "strings"
 
-// javaCommands returns Maven's commands if there is a pom.xml, or those of Maven's wrapper where
-// Maven is not installed. Otherwise it returns those of Gradle's nearest wrapper, or of the installed
-// Gradle if the project has no wrapper.
+// javaCommands returns Maven's commands if there is a pom.xml, followed by those of Maven's wrapper
+// for machines without Maven. Otherwise it returns the commands of Gradle's nearest wrapper, or of
+// the installed Gradle if the project has no wrapper.
 func (p *project) javaCommands(dir string) commands {
 	if p.has(dir, "pom.xml") {
 		c := p.mavenCommands(dir, "mvn")
@@ -57,7 +57,7 @@ func (p *project) mavenCommands(dir, program string) commands {
 	return commands{style: style, build: checksOnly(known("maven", program, "compile")), tests: checksOnly(known("maven", program, "test")), adapt: w}
 }
 
-// orElse adds the candidates of other commands, for where none of these is installed.
+// orElse adds the candidates of other commands, which are used if none of c's is installed.
 func (c commands) orElse(others commands) commands {
 	c.build, c.tests = append(c.build, others.build...), append(c.tests, others.tests...)
 	for check, chosen := range c.style {

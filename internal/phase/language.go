@@ -71,8 +71,8 @@ func isMarker(name string) bool {
 	return false
 }
 
-// family returns one language for those that share their tools and their marker: a
-// package.json may be JavaScript's or TypeScript's.
+// family returns one language for all that share their tools and a marker, as JavaScript and
+// TypeScript share package.json.
 func (l Language) family() Language {
 	if l == TypeScript {
 		return JavaScript

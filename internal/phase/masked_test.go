@@ -11,7 +11,7 @@ import (
 )
 
 // TestASecretInWhatACommandPrintsIsMasked asserts that the lines that are kept of an output contain
-// no part of a secret, even if only a part of it is in these lines.
+// no part of a secret, even if the rest of the secret is in lines that are not kept.
 func TestASecretInWhatACommandPrintsIsMasked(t *testing.T) {
 	t.Parallel()
 	key := "-----BEGIN EC PRIVATE KEY-----\n" + strings.Repeat("Q7fGh2kLm9Np4rStUv6WxYz1AbC3dEf5Gh7iJk9LmN2oPq4RsT6uVw8XyZ0aBcDe\n", 50) + "-----END EC PRIVATE KEY-----\n"

@@ -79,7 +79,7 @@ func selection(c commandLine, script, name string) []string {
 		if strings.Contains(name, "::") || strings.HasSuffix(name, ".py") {
 			return []string{name}
 		}
-		return []string{"-rfEp", "-k", name} // with the names of those that passed, for selectedNone
+		return []string{"-rfEp", "-k", name} // -rfEp prints the names of tests that passed, for selectedNone
 	case "unittest":
 		var patterns []string
 		for _, pattern := range unittestPatterns(name) {
@@ -114,8 +114,8 @@ func selection(c commandLine, script, name string) []string {
 	return option
 }
 
-// asWords returns the expression, in the syntax of Go, JavaScript and Ruby, that matches the names in
-// which a name stands as entire words: "test_login" is not in "test_login_expired".
+// asWords returns a regular expression for names that contain a name as entire words: "test_login"
+// does not match "test_login_expired". The expression is valid in Go, JavaScript and Ruby.
 func asWords(name string) string { return `(^|\W)` + regexp.QuoteMeta(name) + `(\W|$)` }
 
 // unittestPatterns returns the patterns of unittest's option -k that match the tests, classes and
@@ -141,8 +141,8 @@ func shown(words, selecting []string) string {
 }
 
 var (
-	// passedAny matches what JavaScript's test runners print only if a test has passed: with a name that
-	// selects none, they end with exit code 0, and count the others as skipped.
+	// passedAny matches text that JavaScript's test runners print only if a test has passed. If no
+	// test has the name, they end with exit code 0, and count all tests as skipped.
 	passedAny = lazyregexp.New(`\b[1-9][0-9]* (?:passed|passing)\b|\bpass [1-9]`)
 	// passedNames match the names of tests that passed, as runners print them that select tests by a
 	// part of the name.
@@ -167,7 +167,7 @@ var (
 func (w *run) selectedNone(name string) bool {
 	result, tool := w.last.result, w.chosen.check.tool
 	printed := colour.ReplaceAllString(result.Stdout.String()+"\n"+result.Stderr.String(), "")
-	isCut := result.Stdout.Truncated() || result.Stderr.Truncated() // the name may be in what is not kept
+	isCut := result.Stdout.Truncated() || result.Stderr.Truncated() // the name may be in the part that was cut
 	switch tool {
 	case "go test":
 		return !isCut && !goTestPassed(printed, name)

@@ -39,7 +39,7 @@ func (p *project) nodeCommands(dir string) commands {
 	c := commands{err: m.err, noBuild: "package.json has no build script", style: p.style(dir, JavaScript, w), adapt: w}
 	p.setNodeTests(dir, n, m, &c)
 	if formatter := c.style[Formatter]; formatter.optional && len(m.depends) > 0 && !m.depends["prettier"] {
-		// What is in node_modules nevertheless is there for another package.
+		// If Prettier is in node_modules nevertheless, only another package needs it.
 		c.style[Formatter] = choice{unconfigured: unconfigured(Formatter, nil, "")}
 	}
 	if own, ok := n.formatting(c.style[Formatter].candidates); ok {
@@ -85,8 +85,8 @@ func (p *project) setNodeTests(dir string, n node, m *manifest, c *commands) {
 // shortScript returns a script as a message quotes it.
 func shortScript(script string) string { return text.Truncate(text.OneLine(script), 80) }
 
-// losesTests reports whether the change may have taken the tests out of the package.json of a
-// directory, so that their command still has to run, and fails.
+// losesTests reports whether the change may have removed the tests from a directory's package.json.
+// Their command then has to run, and fails.
 func (p *project) losesTests(dir string) bool {
 	name := path.Join(p.prefix, dir, "package.json")
 	i := slices.IndexFunc(p.diff, func(f changes.ChangedFile) bool { return f.Path == name })
@@ -100,8 +100,9 @@ func (p *project) losesTests(dir string) bool {
 	return f.PatchMissing || f.Binary || p.losesTestsIn(dir, f.Patch)
 }
 
-// losesTestsIn reports whether a patch of the package.json of a directory takes tests out, or
-// repeats a member, of which only the last counts.
+// losesTestsIn reports whether a patch of a directory's package.json may remove tests. It may if it
+// changes the line of "scripts", removes a test script, or adds an idle one of the same name,
+// because only the last of two members counts.
 func (p *project) losesTestsIn(dir, patch string) bool {
 	raw, _ := p.read(path.Join(dir, "package.json")) // if it cannot be read, the plan says so
 	for line := range strings.Lines(patch) {
@@ -130,9 +131,9 @@ func (p *project) isWorkspace(dir string) bool {
 	return p.has(dir, "pnpm-workspace.yaml") || p.manifest(dir).has("workspaces")
 }
 
-// addPackages adds the commands that run a script in each package of a workspace whose root has no
-// such script. A root without a test script has no tests if the packages below it, which are in no
-// workspace, have some.
+// addPackages adds, for a workspace whose root lacks a script, the command that runs the script in
+// each package. Outside of a workspace, a root without a test script has no tests if packages below
+// it have some.
 func (p *project) addPackages(dir string, n node, c *commands) {
 	hasTests := p.manifest(dir).testScript() != ""
 	if c.err != nil || hasTests && n.scripts["build"] != "" && n.scripts["lint"] != "" {
@@ -179,8 +180,8 @@ func (p *project) workspacePatterns(dir string) (patterns []string) {
 }
 
 // packages returns the package.json files in the directories below dir that match one of the
-// patterns, and none of those that begin with "!". Where a pattern means any depth, two levels
-// are looked at.
+// patterns, and none of the patterns that begin with "!". If a pattern means any depth, packages
+// looks at two levels.
 func (p *project) packages(dir string, patterns []string) (found []string) {
 	const most = 200 // patterns that are looked for
 	var excluded []string
@@ -201,10 +202,10 @@ func (p *project) packages(dir string, patterns []string) (found []string) {
 	return slices.DeleteFunc(found, func(name string) bool { return slices.Contains(excluded, name) })
 }
 
-// runAll returns the command that runs a script in each package of a workspace that has it.
-// modern reports whether yarn is of version 2 or later. Yarn 1 fails at a package without the
-// script and stops at the first that fails, so npm, which reads the same workspace, runs its
-// scripts.
+// runAll returns the command that runs a script in those packages of a workspace that have the
+// script. modern reports whether yarn is of version 2 or later. Yarn 1 fails at a package without
+// the script, and stops at the first failure. npm runs the scripts in its place, because it reads
+// the same workspace.
 func (n node) runAll(script string, modern bool) commandLine {
 	var line string
 	switch {
@@ -286,9 +287,9 @@ func (n node) test(name string) commandLine {
 	return commandLine{line: line, args: strings.Fields(line), pin: n.pin}
 }
 
-// formatting returns how the project's own scripts check and fix the format; ok is false if
-// none does. A script that writes is replaced by its check form: another script, or the
-// tool's own option. Any other that writes is judged by what it changes.
+// formatting returns how the project's own scripts check and fix the format; ok is false if none
+// does. A script that writes is replaced by its check form: another script, or the tool's own
+// option. A script without a check form is judged by the files that it changes.
 func (n node) formatting(tools []candidate) (c candidate, ok bool) {
 	writes := first(n.scripts, "format", "fmt", "format:write", "format:fix", "prettier:write", "prettier:fix", "prettier", "prettify")
 	check := first(n.scripts, "format:check", "format-check", "check:format", "check-format", "fmt:check", "check:fmt", "prettier:check", "check:prettier", "lint:format", "lint:prettier", "format:ci", "format:test", "test:format")
@@ -326,9 +327,9 @@ func (n node) formatting(tools []candidate) (c candidate, ok bool) {
 // lintScripts are the names of the script that lints, the usual one first.
 var lintScripts = []string{"lint", "lint:check", "lint:ci", "lint:js", "lint:ts", "lint:eslint", "eslint", "lint:all", "lint:src", "check:lint"}
 
-// linting returns how the project's own scripts lint; ok is false if none does. A script
-// that fixes is replaced by the same command without the option, or judged by what it
-// changes.
+// linting returns how the project's own scripts lint; ok is false if none does. A script that fixes
+// is replaced by the same command without the option to fix. If that is not possible, it is judged
+// by the files that it changes.
 func (n node) linting() (c candidate, ok bool) {
 	name := first(n.scripts, lintScripts...)
 	if name == "" {

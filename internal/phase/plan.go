@@ -36,10 +36,10 @@ type plan struct {
 	candidates []candidate
 	skip       string // why it does not run and counts as passing; "" if it may run
 	refuse     string // why it cannot run and so fails; "" if it can
-	// unconfigured is why a formatter or linter does not run where nothing names one, and
-	// what to do. If there are candidates, it counts if none of them is installed.
+	// unconfigured says why a formatter or linter does not run if no file names one, and what to
+	// do. If there are candidates, it is used only if none of them is installed.
 	unconfigured string
-	others       []string // tools that the project names, too, and that do not run
+	others       []string // further tools that the project names; they do not run
 }
 
 // noProject is why nothing runs where no changed file is in a project.
@@ -65,7 +65,7 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 	var all []*rootRun
 	for i, r := range roots {
 		planned := &rootRun{root: r}
-		atTop := r.dir == "." && i == 0 // the others at the top are of further languages
+		atTop := r.dir == "." && i == 0 // later roots at the top are for further languages
 		defaults := p.commands(r)
 		for _, check := range []Check{Formatter, Linter, Build, Tests} {
 			override := overrides[check]
@@ -122,8 +122,8 @@ func standard(check Check, c commands, l Language) plan {
 	return planned
 }
 
-// overridden plans a check with the owner's command. If that only writes, and so could
-// never fail, its check form replaces it.
+// overridden plans a check with the owner's command. A command that only writes could never fail,
+// and so its check form replaces it.
 func (p *project) overridden(check Check, line string, r root, c commands) plan {
 	for _, t := range toolsOf(r.language) {
 		written := []string{t.write, strings.TrimPrefix(t.write, "npx "), t.command(t.write, c.adapt).line} // all ways to write it

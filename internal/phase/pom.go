@@ -61,7 +61,7 @@ func (p *project) readPom(dir string) *pom {
 	if err != nil {
 		return nil
 	}
-	// What is read of it is ASCII, which the usual encodings write alike.
+	// The parts that are read are ASCII, which is the same in all usual encodings.
 	d := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(raw, []byte("?"))))
 	d.CharsetReader = func(_ string, from io.Reader) (io.Reader, error) { return from, nil }
 	found := &pom{dir: dir}
@@ -83,9 +83,9 @@ const (
 	mostPoms   = 4 * maxModules
 )
 
-// buildOf returns the modules of the Maven build in a directory, the one of the directory itself
-// first. They are relative to the repository, which is returned as well: parents may be above the
-// working directory.
+// buildOf returns the modules of the Maven build in a directory, beginning with the directory's
+// own. Their directories are relative to the repository, which buildOf returns as well, because a
+// module's parent may be above the working directory.
 func (p *project) buildOf(dir string) (modules []*pom, repository *project) {
 	if p.outer != nil {
 		dir, p = path.Join(p.prefix, dir), p.outer
@@ -174,9 +174,10 @@ func (p *project) mavenPlugin(dir, artifact string) (u pluginUse) {
 }
 
 // uses reports whether a module uses a plugin: the plugin stands below build in the module's own
-// pom or in that of a parent in the repository. A plugin that is only managed, only reports, or is
-// in a profile that has to be asked for is not used. configured reports whether the plugin has a
-// configuration of its own; ids are the executions of the goal "check" that have one.
+// pom or in that of a parent in the repository. A plugin that is only managed or only used for
+// reports, or that belongs to a profile somebody has to ask for, does not count. configured reports
+// whether the plugin has a configuration of its own; ids are its executions of the goal "check"
+// with a configuration.
 func (m *pom) uses(artifact string, repository *project) (used, configured bool, ids []string) {
 	depth := 0
 	for current := m; current != nil && depth < maxModules; current, depth = repository.parentOf(current), depth+1 {

@@ -30,8 +30,8 @@ func list(findings []finding.Finding) []string {
 // leftOut is the format of the last entry of a list that leaves out problems.
 const leftOut = "and %d more"
 
-// LeftOut returns how many problems were left out, if an entry of the output's problems is
-// the one that gives their number. Otherwise, ok is false.
+// LeftOut reads an entry of the output's problems. If the entry says how many problems were left
+// out, LeftOut returns their number. Otherwise, ok is false.
 func LeftOut(problem string) (n int, ok bool) {
 	if _, err := fmt.Sscanf(problem, leftOut, &n); err != nil || n < 1 {
 		return 0, false
@@ -92,8 +92,8 @@ func joinGist(lines []string) string {
 	return ": " + strings.Join(lines, " / ")
 }
 
-// splitChatter returns the lines of an excerpt that contain words, and apart from them those of which
-// isChatter is true.
+// splitChatter returns the lines of an excerpt that contain words: as chatter those of which
+// isChatter is true, and as lines all others.
 func splitChatter(excerpt string) (lines, chatter []string) {
 	for line := range strings.SplitSeq(excerpt, "\n") {
 		line = strings.Trim(strings.Join(strings.Fields(line), " "), "= ")
@@ -108,8 +108,9 @@ func splitChatter(excerpt string) (lines, chatter []string) {
 	return lines, chatter
 }
 
-// isChatter reports whether a line is about downloads and progress, reports that a program
-// failed which a package manager or make started, or is Maven's [ERROR] without a message.
+// isChatter reports whether a line does not say what the problem is: it is about downloads or
+// progress, a package manager or make reports in it that a program failed, or it is a line of
+// Maven's [ERROR] without a message or with general advice.
 func isChatter(line string) bool {
 	starts := []string{
 		"npm warn", "npm notice", "npm WARN", "Downloading ", "Downloaded ", "Progress ", "[INFO]", "[WARNING]",

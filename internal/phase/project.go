@@ -29,8 +29,8 @@ type project struct {
 	builds      map[string]string     // see buildRoot
 	poms        map[string]*pom       // by their directories; nil where there is none that can be read
 	modules     map[string][]*pom     // of the Maven builds in directories
-	// outer is the repository if that is a directory above this one, and prefix is the path of
-	// this one in it. Only configuration is looked for there.
+	// outer is the repository, if the working directory is below it, and prefix is the path of the
+	// working directory in it. Only configuration is looked for in outer.
 	outer  *project
 	prefix string
 	// changed are the changed files, and diff is how they changed, nil if that is not known.

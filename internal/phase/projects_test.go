@@ -32,16 +32,16 @@ var (
 
 // fetched is a real project at one version, and how a person checks it.
 type fetched struct {
-	// name and version are as its registry knows them: a tag, if it is from GitHub. What
-	// distinguishes two ways of preparing one project follows a space in the name.
+	// name and version are those of its registry; for GitHub, the version is a tag. If one project
+	// is prepared in two ways, a space and a word for the way follow the name.
 	name, version string
 	from          string // go, npm or github
 	language      string
 	style         string // of Go and Java files the package's name, of JavaScript files their style, of Ruby "minitest" or "" for RSpec
 	into          string // the directory or file that changes are made in
 	test          string // the test file that grows; a new one, if it does not exist
-	// prepare is a script for what the machine needs to run the project: a package of Debian
-	// in place of one from a registry that is out of reach.
+	// prepare is a script that lets the project run on this machine, for example with a package of
+	// Debian in place of one whose registry cannot be reached.
 	prepare string
 	// The commands that a person runs; "" for a check that the project does not have.
 	format, lint, build, tests string
@@ -54,7 +54,8 @@ const (
 	goTest      = "zz_airlock_test.go"
 )
 
-// reducedPom is a pom with what Debian has of Maven's plugins, which takes them from there.
+// reducedPom makes a pom that needs only those plugins of Maven that Debian has, and takes them
+// from Debian.
 const reducedPom = `mkdir -p .mvn && printf '%s\n' -o -B -s /etc/maven/settings-debian.xml -Dmaven.repo.local=/usr/share/maven-repo >.mvn/maven.config && echo '<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>reduced</groupId><artifactId>reduced</artifactId><version>1</version>
@@ -65,21 +66,21 @@ const reducedPom = `mkdir -p .mvn && printf '%s\n' -o -B -s /etc/maven/settings-
   <dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>4.x</version><scope>test</scope></dependency></dependencies>
 </project>' >pom.xml`
 
-// reducedGradle is a build without the plugins for publishing, of which Debian's Gradle 4.4
-// lacks some, without the wrapper, which would fetch another Gradle, without the part that
-// needs EasyMock, and with JUnit from where Debian has it. One test expects that files cannot
-// be read, which root can.
+// reducedGradle removes the plugins for publishing, because Debian's Gradle 4.4 lacks some, the
+// wrapper, because it would fetch another Gradle, and the part that needs EasyMock. JUnit comes
+// from Debian. It also removes a test which expects that a file cannot be read, because root can
+// read it.
 const reducedGradle = `rm -r gradlew gradlew.bat gradle hamcrest/src/test/java/org/hamcrest/io/FileMatchersTest.java &&
 sed -i "/enableFeaturePreview\|'hamcrest-integration'/d; s/'hamcrest-library',/'hamcrest-library'/" settings.gradle &&
 sed -i "/^def pomConfigurationFor/,\$d; /'osgi'\|'maven-publish'\|'signing'/d; s|mavenCentral()|maven { url 'file:///usr/share/maven-repo' }|" build.gradle &&
 sed -i "/'osgi'/d; /instruction/,/\*'''/d; s/'4.12'/'4.x'/" */*.gradle && echo org.gradle.daemon=false >gradle.properties`
 
-// smallPackages leaves a workspace those of its packages whose tests need no registry.
+// smallPackages removes packages from a workspace, except for some whose tests need no registry.
 const smallPackages = `for d in */; do case $d in better-path-resolve/|is-subdir/|promise-share/|make-empty-dir/|realpath-missing/|path-absolute/|write-yaml-file/) ;; *) rm -r "$d";; esac; done &&
 for d in */; do (cd "$d" && npm pkg delete mos scripts.md devDependencies.mos devDependencies.mos-plugin-readme); done && npm pkg delete devDependencies && `
 
 // reducedURL is a workspace of Rust without the tests that need crates which Debian lacks. A macro
-// replaces one such crate, and the crates that it still needs come from Debian.
+// replaces one such crate, and the crates that the workspace still needs come from Debian.
 const reducedURL = `sed -i '/^\[dev-dependencies\]/,/^$/d; /^\[\[bench\]\]/,/^$/d; /^\[\[test\]\]/,/^$/d' */Cargo.toml && rm -r */benches url/fuzz url/tests/data.rs url/tests/debugger_visualizer.rs idna/tests data-url/tests &&
 sed -i '/^#\[macro_use\]$/{N;s/.*assert_matches;/macro_rules! assert_matches { ($e:expr, $p:pat) => { assert!(matches!($e, $p)) } }/}' idna/src/lib.rs &&
 mkdir .cargo && printf '[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "/usr/share/cargo/registry"\n[net]\noffline = true\n' >.cargo/config.toml`
@@ -361,9 +362,9 @@ func (h handRun) hasNew(earlier handRun, file string) bool {
 }
 
 // wanted returns how each check ends by hand. Build and tests fail if their command does. Formatter
-// and linter fail if their command does, unless it did so before the change as well and says
-// nothing new about the changed file. A build without a command is skipped. There is nothing to run
-// by hand for the reviews: the weakness is what the security review has to find.
+// and linter fail if their command does, unless it also failed before the change and reports
+// nothing new about the changed file. A build without a command is skipped. The reviews have no
+// command: only the security review fails, and only for the change "weakness".
 func wanted(t *testing.T, base string, c change, hand []string, before []handRun) map[phase.Check]phase.Status {
 	t.Helper()
 	dir := copyProject(t, base)

@@ -69,7 +69,7 @@ func (e *engine) askForReports(ctx context.Context, r root, check Check, c comma
 	return p
 }
 
-// ask adds to a variable what makes a runner write its report to a file.
+// ask adds an option to a variable. With it, a runner writes its report to a file.
 func (p *reports) ask(e *engine, variable, file, format string) {
 	value := fmt.Sprintf(format, filepath.Join(p.dir, file))
 	if before := e.variable(variable); before != "" {
@@ -92,7 +92,7 @@ func (e *engine) variable(name string) string {
 	return e.deps.Getenv(name)
 }
 
-// What a project's own configuration contains that decides where its runner's report goes.
+// Options in a project's own configuration that decide where its runner writes the report.
 var (
 	pytestReport = lazyregexp.New(`junit-?xml`)
 	rspecReport  = lazyregexp.New(`(?m)(?:^|\s)(?:-o|--out)(?:\s|=|$)`)
@@ -106,12 +106,12 @@ func (p *project) mentions(dir string, what *lazyregexp.Regexp, files ...string)
 	})
 }
 
-// nodeReporter returns the reporter with which node's test runner prints what it would print
-// anyway. It is "" if neither the command nor a script of the root runs that runner, because all
-// programs of node read the variable that asks for a report. It is also "" for Node before version
-// 20, which does not always take the options from the variable, and if the command, a script or the
-// environment chooses reporters, because it would then have to choose their destinations, too. A
-// command or script that sets the variable itself would hide ours.
+// nodeReporter returns the reporter that node's test runner uses by default, so that the output
+// stays the same. It is "" if no command or script of the root runs this runner, because all
+// programs of node read the variable that asks for a report. It is "" if the command, a script or
+// the environment chooses reporters, because they would then need destinations, too. It is "" if
+// the command or a script sets the variable itself, and hides ours. It is "" for Node before
+// version 20, which does not always read options from the variable.
 func (e *engine) nodeReporter(ctx context.Context, r root, c commandLine) string {
 	lines := append([]string{c.line}, e.project.readManifest(r.dir).scriptTexts()...)
 	runs := false

@@ -24,14 +24,14 @@ type root struct {
 	files    []string // the changed files that belong to it, relative to the working directory
 	// idle is set if no changed file is in a project: only the owner's commands run.
 	idle bool
-	// dependent is set if no changed file is in it and a change elsewhere can break it: it is
-	// built and tested.
+	// dependent is set for a root without changed files that a change elsewhere can break. Only its
+	// build and tests run.
 	dependent bool
 }
 
-// roots finds what is to be checked. If the language is given, that is the working directory alone.
-// Otherwise it is the working directory if it has a marker, the projects below it that have changed
-// files and that its checks do not cover, and the Go modules that these changes can break.
+// roots finds the roots to check. If the language is given, the working directory is the only root.
+// Otherwise the roots are the working directory, if it has a marker; the projects below it with
+// changed files, unless its checks cover them; and the Go modules that the changes can break.
 func (p *project) roots(in Input) []root {
 	if in.Language != "" {
 		return []root{{dir: ".", language: in.Language, files: in.ChangedFiles}}
@@ -42,7 +42,7 @@ func (p *project) roots(in Input) []root {
 		found = append(found, root{dir: ".", idle: !in.namesAll()})
 	}
 	if len(found) == 1 {
-		found[0].files = in.ChangedFiles // in their own order, also those without a marker above them
+		found[0].files = in.ChangedFiles // all of them, in the order of the input
 	}
 	var all []root
 	for _, r := range found {
@@ -81,10 +81,10 @@ func (p *project) changedRoots(files []string) (found []root) {
 	return found
 }
 
-// byLanguage returns a root, and another one for each further language whose marker its directory
-// has and in which files changed. Each file is checked by the tools of its own language, and a file
-// of no language by those of each root. A package.json that is there for tools does not make a root
-// next to that of another language.
+// byLanguage returns a root, and a further root in the same directory for each other language that
+// has a marker there and changed files. A file is checked by the tools of its language; a file of
+// no language is checked by those of each root. A package.json that is there for tools does not
+// make a further root.
 func (p *project) byLanguage(r root) []root {
 	all := []root{r}
 	for _, l := range p.languages(r.dir) {
@@ -102,10 +102,11 @@ func (p *project) byLanguage(r root) []root {
 	return all
 }
 
-// home returns the directory of the project that a file belongs to: the nearest one at or above the
-// file with a marker of its language, otherwise with any marker, or the one from which that project
-// is built. It is "" if there is none in the working directory. Directories of others' code and of
-// test data do not count: a file in one belongs to the project around it.
+// home returns the directory of the project that a file belongs to. It is the nearest directory at
+// or above the file with a marker of the file's language, otherwise the nearest with any marker. If
+// this project is built from a directory above it, home returns that one. It is "" if the working
+// directory has none. A file in a directory of others' code or of test data belongs to the project
+// around that directory.
 func (p *project) home(file string) string {
 	dir := path.Dir(file)
 	parts := strings.Split(dir, "/")
@@ -128,9 +129,10 @@ func (p *project) home(file string) string {
 	return p.buildRoot(home, p.languageIn(home, file))
 }
 
-// checksLanguageOf reports whether a directory has a project in the language of a file: a Go file
-// next to a package.json belongs to the module above. A package.json that is there for tools counts
-// as a project only where it is the only marker of a directory below the working directory.
+// checksLanguageOf reports whether a directory has a project in the language of a file. A
+// package.json, for example, does not check a Go file, which belongs to the module above. If a
+// package.json is there for tools, it counts as a project only below the working directory, and
+// only if the directory has no other marker.
 func (p *project) checksLanguageOf(dir, file string) bool {
 	family := languageOfFile(file).family()
 	if !slices.ContainsFunc(p.languages(dir), func(l Language) bool { return l.family() == family }) {
@@ -157,10 +159,10 @@ func (p *project) languageIn(dir, file string) Language {
 	return ""
 }
 
-// leavesProjectsAlone reports whether the changed files, none of which is in a project, do not
-// concern the four commands. That is so if all of them are documents, or if none is code or a
-// project's file and there are projects elsewhere. A file that was deleted together with its
-// directory is not taken into account.
+// leavesProjectsAlone reports whether the four commands need not run for the changed files, none of
+// which is in a project. This is so if no file is code or a marker, and either all files are
+// documents or there are projects elsewhere. A file whose directory was deleted, too, is not taken
+// into account.
 func (p *project) leavesProjectsAlone(files []string) bool {
 	documents := true
 	for _, f := range files {
@@ -241,8 +243,9 @@ func (p *project) languages(dir string) []Language {
 }
 
 // covers reports whether the checks of the working directory's project also check an inner one of
-// its language. They do, except in Go, where "./..." ends at the next go.mod, below a package.json
-// that does not run the tests of its packages, and in crates that are not in the same workspace.
+// its language. There are three exceptions: Go, where "./..." ends at the next go.mod; a
+// package.json that does not run the tests of its packages; and crates that are not in the same
+// workspace.
 func (p *project) covers(outer Language, inner root) bool {
 	switch {
 	case outer.family() != inner.language.family() || outer == Go:
@@ -255,8 +258,8 @@ func (p *project) covers(outer Language, inner root) bool {
 	return true
 }
 
-// isForTools reports whether the package.json of a directory is there for tools: it is not that of a
-// workspace, and has no test script, which may also test the packages below it.
+// isForTools reports whether the package.json of a directory is there for tools: it is not that of
+// a workspace, and has no test script. A test script may also test the packages below it.
 func (p *project) isForTools(dir string) bool {
 	return !p.isWorkspace(dir) && p.manifest(dir).testScript() == ""
 }
@@ -277,9 +280,10 @@ func majority(languages []Language, files []string) Language {
 	return best
 }
 
-// listed returns the owner's roots that are in the working directory, which is prefix in the
-// repository, also those without changed files. A changed file belongs to the innermost root
-// around it. The error is an *InvalidInput that lists the roots that are not possible.
+// listed returns the owner's roots that are in the working directory, even those without changed
+// files. prefix is the path of the working directory in the repository. A changed file belongs to
+// the innermost root around it. The error is an *InvalidInput that lists what is wrong with the
+// roots.
 func (p *project) listed(in Input, roots []Root, prefix string) ([]root, error) {
 	var found []root
 	var problems []string

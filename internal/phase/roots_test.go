@@ -164,9 +164,9 @@ func TestALanguageIsNeverGuessed(t *testing.T) {
 	}
 }
 
-// TestNothingInAProject asserts that only configured commands run, and nothing fails, where no
-// changed file is in a project and none is code, or, in a repository without projects, where all
-// are documents; and that anything else still needs a language.
+// TestNothingInAProject asserts that only configured commands run, and nothing fails, if no changed
+// file is in a project and none is code. In a repository without projects, all changed files have
+// to be documents. Any other change still needs a language.
 func TestNothingInAProject(t *testing.T) {
 	t.Parallel()
 	monorepo := map[string]string{"api/go.mod": "", "web/package.json": "{}", "README.md": "", "docs/a.rst": "", "Makefile": "", ".github/workflows/ci.yml": "", "tool.py": "", "logo.png": ""}

@@ -45,7 +45,8 @@ func (p *project) usesRSpec(dir string) bool {
 }
 
 // hasMinitests reports whether a project has tests in addition to its specs, and a task that runs
-// them: one of its Rakefile, or that of Rails, unless the application leaves it out.
+// them. The task is in the Rakefile, or it is that of Rails, unless the application leaves that
+// out.
 func (p *project) hasMinitests(dir string) bool {
 	hasTask := p.rakeTask(dir) != "" || p.rubyMatches(dir, railsTasks, "Rakefile") && p.rubyMatches(dir, railsTests, "config/application.rb")
 	return hasTask && slices.ContainsFunc([]string{"test", "test/*", "test/*/*", "test/*/*/*"}, func(in string) bool {

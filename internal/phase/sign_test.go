@@ -26,8 +26,8 @@ func (s sign) String() string {
 	return described
 }
 
-// code describes what a sign looks for. "dependency NAME" stands for a dependency in package.json; any
-// other text is quoted, also a gemspec's, in which the NAME has quotation marks.
+// code describes what a sign looks for. "dependency NAME" stands for a dependency in package.json.
+// Any other text is quoted, even that of a gemspec with quotation marks around the NAME.
 func code(text string) string {
 	if rest, ok := strings.CutPrefix(text, "dependency "); ok && !strings.HasPrefix(rest, `"`) {
 		return "the dependency `" + rest + "`"

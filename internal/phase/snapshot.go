@@ -22,8 +22,8 @@ type stamped struct {
 	stamp
 }
 
-// rewritten returns the files that were changed between the snapshot and a later one,
-// without new files, many of which are caches.
+// rewritten returns the files that were changed between the snapshot and a later one. It leaves out
+// new files, because many of them are caches.
 func (s snapshot) rewritten(later snapshot) []string {
 	var names []string
 	for dir, after := range later {

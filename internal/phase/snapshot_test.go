@@ -10,9 +10,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// TestKnownStamps asserts that what a command rewrites is noticed, whether the stamps of files are
-// known before or not. A file whose stamp is known is compared with that stamp, any other with the
-// stamp that it had before the command. Stamps are asked for once, before the first command.
+// TestKnownStamps asserts that files which a command rewrites are noticed, whether their stamps are
+// known before or not. A file is compared with its known stamp, or else with the stamp that it had
+// before the command. Known stamps are asked for once, before the first command.
 func TestKnownStamps(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{true, false} {

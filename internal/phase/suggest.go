@@ -15,15 +15,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// suggests reports whether what a fix changes becomes suggestions. That is so only in a
-// copy that nobody keeps.
+// suggests reports whether the changes of fixes become suggestions. They do only if the fixes can
+// run in a copy that nobody keeps.
 func (e *engine) suggests() bool {
 	return e.config.Suggest && e.config.CheckOnly && (e.config.Scratch || e.deps.Copy != nil)
 }
 
-// suggest runs the fixes of the formatter and the linter that failed, each once. It comes
-// last, so that everything else has seen the files unchanged. A file that another check
-// has changed is left out, because its lines are not those of the change any more.
+// suggest runs the fixes of a failed formatter and linter, each once. It runs last, because all
+// checks have to see the files without these fixes. It leaves out a file that another check has
+// changed, because the lines of this file are no longer those of the change.
 func (e *engine) suggest(ctx context.Context, rr *rootRun) error {
 	if !slices.ContainsFunc(rr.runs, func(w *run) bool { return w.out.Status == Fail }) {
 		return nil
@@ -96,8 +96,8 @@ func (e *engine) edits(base, before, after map[string][]byte) map[string][]toolr
 	return all
 }
 
-// dropUnprintable removes the suggestions that a tool printed for files with control
-// characters, because its output has lost those on the way, and for files that texts lacks.
+// dropUnprintable removes a tool's suggestions for files with control characters, because the
+// tool's output has lost these characters. It also removes suggestions for files that texts lacks.
 func (w *run) dropUnprintable(texts map[string][]byte) {
 	for i, f := range w.out.Blocking {
 		name, below := inside(w.e.prefix, f.Path)
@@ -114,8 +114,9 @@ func isUnprintable(r rune) bool {
 	return r != '\t' && r != '\n' && r != '\r' && unicode.IsControl(r)
 }
 
-// wantsFix reports whether the check failed in a way that a fix may change, and has findings
-// without a suggestion in changed files, or is a formatter's whose findings could not be read.
+// wantsFix reports whether to run a fix. The check has to have failed in a way that a fix may
+// change. A finding in a changed file has to be without a suggestion, or the findings of a
+// formatter could not be read.
 func (w *run) wantsFix() bool {
 	if !w.isStyle() || w.out.Status != Fail || w.edits == nil && w.fixCommand().noFile {
 		return false
@@ -145,7 +146,7 @@ func (w *run) fixed(ctx context.Context, where *engine, fix commandLine, files m
 	return where.project.texts(slices.Sorted(maps.Keys(files))), nil
 }
 
-// noteEdits keeps what a check that writes has changed in the files.
+// noteEdits records the edits that a check which writes has made in the files.
 func (w *run) noteEdits(before map[string][]byte) {
 	w.edits = w.e.edits(before, before, w.where.project.texts(slices.Sorted(maps.Keys(before))))
 	if len(w.edits) == 0 {
@@ -156,10 +157,10 @@ func (w *run) noteEdits(before map[string][]byte) {
 // maxSuggestions bounds the findings that the edits of one check become.
 const maxSuggestions = 1000
 
-// addSuggestions adds what a fix changes, by file, to the check's findings. A finding of
-// these lines gets the edit as its suggestion. A formatter's finding that names only the
-// file is replaced by findings for the edits of changed lines; if its findings could not
-// be read, it gets such findings for every file.
+// addSuggestions adds the edits of a fix, by file, to the check's findings. A finding on the lines
+// of an edit gets the edit as its suggestion. If a formatter's finding names only the file,
+// findings for the edits of changed lines replace it. If a formatter's findings could not be read,
+// each file gets such findings.
 func (w *run) addSuggestions(edits map[string][]toolreport.Edit) {
 	named := map[string]bool{}
 	var blocking []finding.Finding
@@ -200,7 +201,7 @@ func (w *run) addSuggestions(edits map[string][]toolreport.Edit) {
 	}
 }
 
-// attach makes the first edit that concerns lines of the finding the finding's suggestion, and
+// attach sets the finding's suggestion to the first edit that concerns the finding's lines, and
 // returns the other edits.
 func attach(f *finding.Finding, edits []toolreport.Edit) []toolreport.Edit {
 	last := max(f.Range.StartLine, f.Range.EndLine)
@@ -250,9 +251,9 @@ type lazyCopy struct {
 	err      error    // why there is no copy
 }
 
-// writable returns the engine of the place where commands may write and nothing is kept:
-// e itself, or one in the copy. If there is no such place it is nil, and err is the
-// reason, if there is one.
+// writable returns the engine for a place where commands may write and nothing is kept: e itself,
+// or the engine of the copy. If there is no such place, where is nil, and err is the reason, unless
+// Deps.Copy is nil.
 func (e *engine) writable(ctx context.Context) (where *engine, err error) {
 	if e.config.Scratch {
 		return e, nil

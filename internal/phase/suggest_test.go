@@ -248,9 +248,9 @@ func TestRootsBelowTheRepository(t *testing.T) {
 	}
 }
 
-// TestGofmtSuggests asserts that a file is formatted once all suggestions are accepted. They are made
-// from gofmt's own diff or, for a command that prints nothing, from what its fix writes in the copy
-// that is checked, or in a copy that is made only for the fix.
+// TestGofmtSuggests asserts that a file is formatted once all suggestions are accepted. The
+// suggestions come from gofmt's own diff. For a command that prints nothing, they come from the
+// files that its fix writes, in the copy that is checked or in a copy only for the fix.
 func TestGofmtSuggests(t *testing.T) {
 	t.Parallel()
 	const messy = "package m\n\nimport \"fmt\"\nfunc  A() {\n\n\n\tfmt.Println( 1 )\n   fmt.Println(2)\n}\n\n\n"
@@ -498,9 +498,9 @@ func TestInterruptedCopy(t *testing.T) {
 	}
 }
 
-// TestAWritingFormatterInACopy asserts that a formatter which writes is judged by what it changes
-// in a copy. Nobody else sees that: the linter sees the files as they are, and its fix, which runs
-// after the formatter, makes suggestions for their lines.
+// TestAWritingFormatterInACopy asserts that a formatter which writes is judged by the files that it
+// changes in a copy. The linter sees the files as they were. Its fix runs after the formatter, and
+// makes suggestions for the lines of these files.
 func TestAWritingFormatterInACopy(t *testing.T) {
 	t.Parallel()
 	const format = "npm run format"

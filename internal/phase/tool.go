@@ -9,37 +9,38 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// tool is a formatter or a linter: by what a project's files name it, and its commands.
+// tool is a formatter or a linter: the signs of it in a project's files, and its commands.
 //
 // A command is written as people type it. In it, {files} stands for the changed files, and {flags}
-// for options that are not shown: they make the tool print in the form from which toolreport reads
-// most. "npx" is shown and not run: the tool has to be in the project's node_modules or in PATH, and
-// nothing is downloaded.
+// for options that are not shown: with them, the tool prints in the form from which toolreport
+// reads most. "npx" is shown but not run, because nothing is to be downloaded: the tool has to be
+// in the project's node_modules or in PATH.
 type tool struct {
 	check Check  // Formatter or Linter
 	name  string // as people call it
-	// signs are what names it in a project's files, any of them. A tool without one is part
-	// of its language: it does the check where no other tool is named.
+	// signs are the signs of the tool in a project's files; one is enough. A tool without signs is
+	// part of its language, and does the check if no other tool is named.
 	signs []sign
 	// usual reports that it does the check where no tool is named, if it is installed.
 	usual bool
-	// formats reports that the linter has a formatter too, or checks the format itself: where
-	// it is named, another usual formatter would contradict it.
+	// formats reports that the linter formats as well, or checks the format. If such a linter is
+	// named, a usual formatter would contradict it.
 	formats bool
-	// reads is the name by which toolreport knows what it prints, "" if that is recognised
-	// by its form.
+	// reads is toolreport's name for the tool's output, "" if toolreport recognises the output by
+	// its form.
 	reads string
 	// flags are those for {flags}; nil for toolreport's.
 	flags []string
 	// run are commands of the check. The first whose program is installed decides.
 	run []string
-	// write is what an owner would give to have all files of the project written. Its check
-	// form replaces it. "" if there is nothing of the kind.
+	// write is the command by which an owner would have the tool write all files of the project, ""
+	// if there is none. The check form of the tool replaces it.
 	write string
-	// fix is the command that fixes the changed files, "" if it cannot fix. Without {files}
-	// it writes others, too, and these are put back.
+	// fix is the command that fixes the changed files, "" if the tool cannot fix. A fix without
+	// {files} writes other files, too, and these are put back.
 	fix string
-	// endings are those of the files that {files} in fix may be; nil for those of the language.
+	// endings are those of the files that {files} in fix may stand for; nil for those of the
+	// language.
 	endings []string
 	silent  bool // any standard output means failure
 	// part reports whether a finding of this rule belongs to the check, where one run does
@@ -47,7 +48,7 @@ type tool struct {
 	part func(rule string) bool
 }
 
-// anyFile is the endings of a tool that itself leaves out what it cannot format.
+// anyFile is the value of endings for a tool that itself leaves out files it cannot format.
 var anyFile = []string{""}
 
 // toolsOf returns the tools of a language, in the order in which they are looked for.
@@ -91,8 +92,8 @@ func (t tool) command(line string, w wording) commandLine {
 	return c
 }
 
-// wording is how a project's commands differ from those of others: beginnings of lines, and
-// what replaces them.
+// wording is how a project's commands differ from the usual ones: beginnings of lines, and their
+// replacements.
 type wording struct{ replace [][2]string }
 
 // apply returns a command as the project words it.
@@ -142,8 +143,8 @@ func (t tool) isNamedIn(line string) bool {
 // choice is how a check is done, as far as a project's files say so.
 type choice struct {
 	candidates []candidate
-	// optional reports that no file names the tool: where it is not installed, the check is
-	// not configured.
+	// optional reports that no file names the tool. If the tool is not installed, the check is not
+	// configured.
 	optional bool
 	// unconfigured is why there is no candidate, and what to do.
 	unconfigured string
@@ -186,8 +187,9 @@ func (p *project) named(dir string, t tool) (n namedTool, ok bool) {
 	return n, ok
 }
 
-// inUseFirst orders tools that a project's files name. Those that its packages contain come first,
-// and among these the ones that the nearest files name. Otherwise they keep their order.
+// inUseFirst orders tools that a project's files name. Tools that are missing from the project's
+// packages come last. Apart from that, tools that the nearest files name come first. Otherwise the
+// order stays.
 func inUseFirst(tools []namedTool) {
 	nearest := math.MaxInt
 	for _, t := range tools {
@@ -207,8 +209,8 @@ func inUseFirst(tools []namedTool) {
 	slices.SortStableFunc(tools, func(a, b namedTool) int { return rank(a) - rank(b) })
 }
 
-// npmPackages has the packages of those tools of JavaScript that a project always lists in its
-// package.json.
+// npmPackages has the packages of some tools of JavaScript, by the names of the tools. A project
+// that uses one of these tools lists its package in package.json.
 var npmPackages = map[string][]string{
 	"Prettier": {"prettier"}, "Biome": {"@biomejs/biome"}, "dprint": {"dprint"}, "Oxfmt": {"oxfmt"}, "ESLint": {"eslint"}, "Oxlint": {"oxlint"},
 }

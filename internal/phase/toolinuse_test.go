@@ -7,8 +7,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// TestToolsInUse asserts which tool runs where files name several: one that the packages contain,
-// and of several of these, the one that is named nearest.
+// TestToolsInUse asserts which tool runs if files name several: one that is not missing from the
+// project's packages, and of several of these, the one that the nearest file names.
 func TestToolsInUse(t *testing.T) {
 	t.Parallel()
 	const prettier, biome = "npx prettier --check .", "npx biome format ."

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// rubyTools returns the tools of Ruby. One run of RuboCop does both checks: its layout cops
-// are the formatter's, as its own option --fix-layout has it, the others the linter's.
+// rubyTools returns the tools of Ruby. One run of RuboCop does both checks: the layout cops, which
+// its own option --fix-layout fixes, belong to the formatter, and all other cops to the linter.
 func rubyTools() []tool {
 	layout := func(rule string) bool { return strings.HasPrefix(rule, "Layout/") }
 	others := func(rule string) bool { return !layout(rule) }

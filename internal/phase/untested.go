@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// testFiles are patterns of what test runners look for in the directories of a language, and of the
-// files that configure them.
+// testFiles are patterns for the files that test runners of a language look for, and for the files
+// that configure the runners.
 var testFiles = map[Language][]string{
 	Python: {"test*.py", "*_test.py", "*tests.py", "conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py"},
 	Ruby:   {"*_spec.rb", "*_test.rb", "test_*.rb", "*.feature", "spec", "test", "Rakefile", "rakefile", "Rakefile.rb", ".rspec"},

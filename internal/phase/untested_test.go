@@ -75,8 +75,8 @@ func TestPackagesWithoutTests(t *testing.T) {
 	}
 }
 
-// TestProjectsWithoutTests: a project of Python or Ruby in which nothing looks like a test is not
-// failed for a runner that finds none, unless the change takes the tests away.
+// TestProjectsWithoutTests asserts that a project of Python or Ruby without anything like a test
+// does not fail because its runner finds no test, unless the change takes tests away.
 func TestProjectsWithoutTests(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

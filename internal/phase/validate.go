@@ -51,27 +51,26 @@ type Job struct {
 type Config struct {
 	// CheckOnly runs fixes, and commands that are known to write, only in a copy that nobody keeps.
 	CheckOnly bool
-	// Scratch reports that the working directory is a copy that nobody keeps, so that
-	// Deps.Copy need not make one. With CheckOnly, a formatter that only writes runs in the one
-	// or the other, and is judged by what it changes.
+	// Scratch reports that the working directory is a copy that nobody keeps, and so Deps.Copy is
+	// not needed. With CheckOnly, a formatter that only writes runs in this copy or in that of
+	// Deps.Copy, and is judged by the files that it changes.
 	Scratch bool
 	// Suggest, with CheckOnly, runs the fix of a failed formatter or linter once in a copy, at the
-	// very end. What it changes in the changed files becomes the suggestions of
-	// findings. If a formatter names only the file, one finding for each run of lines
-	// replaces its finding, so that NewOnly can separate old lines from new ones.
+	// very end. Its edits of changed files become suggestions of the findings. If a formatter's
+	// finding names only the file, one finding for each edit replaces it, because NewOnly has to
+	// tell old lines from new ones.
 	Suggest bool
-	// ReviewsOnly runs the two reviews alone, which need no language. Of the other checks,
-	// build and tests are skipped, and formatter and linter pass, for which the output has no
-	// other status.
+	// ReviewsOnly runs only the two reviews, which need no language. Build and tests are skipped.
+	// Formatter and linter pass, because the output has no status for a skipped one.
 	ReviewsOnly bool
 	// NewOnly fails the formatter, the linter and the reviews only for findings on changed
 	// lines, if all of the output could be read.
 	NewOnly bool
 	// Informational are checks whose failure does not fail the validation.
 	Informational []Check
-	// Only, if not nil, are the checks that run. The others have no CheckResult, except for reviews,
-	// which are skipped; but if no language is known, or ReviewsOnly is set, all have one. The Output
-	// need not conform to its schema then.
+	// Only, if not nil, are the checks that run. Of the others, reviews are skipped, and the rest
+	// has no CheckResult, and so the Output need not conform to its schema. But if no language is
+	// known, or ReviewsOnly is set, all checks have a CheckResult.
 	Only []Check
 	// Test, if not "", runs only the tests of that name instead of all. A root without such a
 	// test has NoTests set.
@@ -117,11 +116,11 @@ type Deps struct {
 	// commands may enter it. If it is "", no runner is asked for a report. Whoever provides it
 	// removes it when the validation is over.
 	Reports string
-	// Cores is how many roots are worked on at the same time; 0: one. Workers makes that
-	// possible. It is called once, before the first command, with a group of directories for
-	// each worker: absolute, none in another. It returns a Runner for each, which runs one
-	// command at a time while the others run theirs. If Workers is nil, or returns nil, all
-	// commands run one after the other.
+	// Cores is the number of roots that are worked on at the same time; 0: one. For more than one,
+	// Workers is called once, before the first command, with a group of directories for each
+	// worker. They are absolute, and none is inside another one. Workers returns a Runner for each
+	// group, which runs one command at a time. If Workers is nil, or returns nil, all commands run
+	// one after the other.
 	Cores   int
 	Workers func(groups [][]string) []Runner
 	// Copy copies the repository as it is now, without the directories whose name is

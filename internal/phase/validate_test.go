@@ -25,7 +25,8 @@ const (
 	testLine  = "go test -json ./..."
 )
 
-// goSteps returns a Go project in which all is well, save for what a test changes.
+// goSteps returns the steps of a Go project whose checks all pass, except for those that a test
+// changes.
 func goSteps(changed map[string][]step) map[string][]step {
 	steps := map[string][]step{gofmtLine: ok, gofmtFix: ok, vetLine: ok, buildLine: ok, testLine: ok}
 	maps.Copy(steps, changed)
@@ -227,8 +228,8 @@ func TestWhatIsLeftOutIsNoted(t *testing.T) {
 	}
 }
 
-// TestNoTestsSayWhatToDo asserts what is reported if a runner finds no tests, for which pytest ends with
-// exit code 5.
+// TestNoTestsSayWhatToDo asserts what is reported if a runner finds no tests. pytest ends with exit
+// code 5 then.
 func TestNoTestsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)

@@ -230,9 +230,9 @@ func TestFastPathOnGeneratedValues(t *testing.T) {
 	}
 }
 
-// FuzzFastPath calls compare for any bytes, each time with one schema. Its seeds are the
-// variants of a SARIF log, odd values, and the examples of agents' output, each with the
-// schema of a kind that it names.
+// FuzzFastPath calls compare for any bytes, each time with one schema. Its seeds are the variants
+// of a SARIF log, odd values, and the examples of agents' output. Each example has the schema of a
+// kind that it names.
 func FuzzFastPath(f *testing.F) {
 	all := comparedSchemas(f)
 	names := slices.Sorted(maps.Keys(all))

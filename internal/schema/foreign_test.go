@@ -142,8 +142,8 @@ func TestValidatingIsBounded(t *testing.T) {
 	}
 }
 
-// TestOddNames asserts that a value is refused, and the reason described, whatever the names on the
-// way to it are: those of keywords, and those that a location has to escape.
+// TestOddNames asserts that a value is refused, and the reason described, even if its name in the
+// object is odd: that of a keyword, or one that has to be escaped in a location.
 func TestOddNames(t *testing.T) {
 	names := []string{"plain", "required", "additionalProperties", "anyOf", "oneOf", "type", "contains", "minContains", "enum", "$ref", "properties", "propertyNames", "dependencies",
 		"ü", "a b", "a%b", "%41", "#", "?", "'", "a~/b", "~1", "0", strings.Repeat("x", 100)}

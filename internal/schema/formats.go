@@ -40,7 +40,7 @@ func strictFormats() map[string]func(any) bool {
 // uriTemplate matches a template by RFC 6570: literals, and expressions such as {?page,per_page}.
 var uriTemplate = lazyregexp.New("^(?:[^\\x00-\\x20\"%<>\\\\^`{|}\\x7f]|%[0-9A-Fa-f]{2}|\\{[+#./;?&=,!@|]?" + variable + "(?:," + variable + ")*\\})*$")
 
-// variable is what a template's expression says of one variable.
+// variable matches one variable in an expression of a template, with its modifier.
 const variable = `(?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*(?::[1-9][0-9]{0,3}|\*)?`
 
 func isASCII(s string) bool {

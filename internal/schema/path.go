@@ -118,9 +118,9 @@ func Duplicate(raw []byte) (path string, found bool) {
 	return decoderPath(dec, syntactic.JSONPointer), true
 }
 
-// LoneSurrogate returns the place of the first string of valid JSON that has half of a surrogate pair,
-// such as \ud800, and whether there is one. It stands for no character, and many readers of JSON
-// refuse all of a document that has one.
+// LoneSurrogate returns the place of the first string of valid JSON that has half of a surrogate
+// pair, such as \ud800, and whether there is one. Such a half stands for no character, and many
+// readers of JSON refuse the whole document because of it.
 func LoneSurrogate(raw []byte) (path string, found bool) {
 	if !bytes.Contains(raw, []byte(`\u`)) {
 		return "", false

@@ -78,9 +78,9 @@ type loaded struct {
 	patterns map[*regexp.Regexp]int // the sizes of its patterns if somebody else wrote it, otherwise nil
 }
 
-// New returns the schema whose document is what source returns: JSON in Go's generic
-// form, with numbers as json.Number. A reference that leaves the document is an
-// error of Validate: nothing is loaded from the network or from a file.
+// New returns a schema. source returns its document: JSON in Go's generic form, with numbers as
+// json.Number. A reference that leaves the document is an error of Validate: nothing is loaded from
+// the network or from a file.
 func New(source func() (document any, err error)) *Schema {
 	return &Schema{load: sync.OnceValues(func() (*loaded, error) {
 		document, err := source()

@@ -136,8 +136,8 @@ func TestGetRunWaits(t *testing.T) {
 	}
 }
 
-// TestErrorsOfTheAPI asserts that a tool's error has the API's body, and that what the API cannot
-// answer is an error of the call and never the end of the session.
+// TestErrorsOfTheAPI asserts that a tool's error has the API's body, and that a failure of the API
+// is an error of the call and does not end the session.
 func TestErrorsOfTheAPI(t *testing.T) {
 	var status int
 	var body string
@@ -192,8 +192,8 @@ func TestErrorsOfTheAPI(t *testing.T) {
 	}
 }
 
-// TestGetRunLeavesNothingOut asserts that a run is not shown as if it had no result and no log, if
-// the API does not answer with them; but that one whose result is gone is shown.
+// TestGetRunLeavesNothingOut asserts that get_run fails if the API does not answer with a run's
+// result or log, and does not show a run without them. A run whose result is gone is shown.
 func TestGetRunLeavesNothingOut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

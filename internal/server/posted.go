@@ -13,9 +13,10 @@ import (
 )
 
 // withSoundIDs returns a handler that refuses some messages before next sees them, as serveStdio
-// does: those that next would answer under another id than the request's, and those with two members
-// of one name, also in the "params" of a request, where next would drop one of two "arguments" in
-// silence. Whatever else is wrong with a message is left to next, whose errors are shortened.
+// does: a message that next would answer under another id than the request's, two requests of a
+// batch with one id, and a message with two members of one name. It also looks for such members in
+// the "params" of a request, because next would drop one of two "arguments" in silence. next
+// reports all other mistakes, and its errors are shortened.
 func withSoundIDs(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)

@@ -94,8 +94,8 @@ func TestToolsSayWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestToolsSayOnceWhatIsLeftOut asserts that the answer to an accepted call names only once what the
-// first door leaves out, also where the call is checked against an event.
+// TestToolsSayOnceWhatIsLeftOut asserts that the answer to an accepted call names only once a part
+// that the first door leaves out, even if the call is checked against an event as well.
 func TestToolsSayOnceWhatIsLeftOut(t *testing.T) {
 	s, _ := safeOutputsOn(t, "create-issue:\nadd-issue-label: {max: 1}\n", doors.Rehearsal{Event: &event.Event{Name: "issues", Number: 7, Repo: event.Repo{Owner: "o", Name: "r"}}})
 	session := connect(t, s.Serve)
@@ -113,8 +113,9 @@ func TestToolsSayOnceWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestTypeIsNotAnArgument asserts that the refusal of a call which names its kind once more says
-// what to do: two members of one name are not what the agent wrote.
+// TestTypeIsNotAnArgument asserts that a call with its kind as an argument is refused with what to
+// do. The message does not speak of two members of one name, because the agent has written only
+// one.
 func TestTypeIsNotAnArgument(t *testing.T) {
 	s, _ := safeOutputs(t, "create-issue:\n")
 	session := connect(t, s.Serve)
@@ -150,8 +151,9 @@ func TestCallsAtOnceAreCounted(t *testing.T) {
 	}
 }
 
-// TestLinesThatAreNotMessages asserts that each is answered with an error, that the requests after
-// it are answered, and that neither a byte order mark nor the end of the input loses an answer.
+// TestLinesThatAreNotMessages asserts that each such line is answered with an error, that the
+// requests after it are answered, and that neither a byte order mark nor the end of the input loses
+// an answer.
 func TestLinesThatAreNotMessages(t *testing.T) {
 	s, _ := safeOutputs(t, "create-issue:\n")
 	input := "\ufeff" + begin + strings.Join([]string{

@@ -12,7 +12,7 @@ import (
 // it, which can be of any length.
 const maxError = 1000
 
-// shorten returns what the SDK writes for one message. If the message is an error, its text is
+// shorten returns a message that the SDK has written. If the message is a long error, its text is
 // cut, and long data is left out.
 func shorten(written []byte) []byte {
 	begin := bytes.IndexByte(written, '{') // after the name of a server-sent event

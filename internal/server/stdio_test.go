@@ -89,8 +89,8 @@ func TestObjectsThatAreNotMessages(t *testing.T) {
 }
 
 // TestErrorsAreShort asserts that an error of the protocol repeats only the beginning of a wrong
-// value, wherever in a request it is, and has the request's id, and that the error for an
-// unknown tool lists the known ones.
+// value, wherever in a request the value is. The error has the request's id if that can be read.
+// The error for an unknown tool lists the known tools.
 func TestErrorsAreShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("add_coment ", 10_000)

@@ -28,9 +28,9 @@ func post(ctx context.Context, t *testing.T, h http.Handler, message string, hea
 	return http.DefaultClient.Do(req)
 }
 
-// TestSubscriptionsEnd asserts that a client which subscribes to changes of the lists is answered at
-// once, because they do not change: otherwise the request would be open for ever, and a server on
-// standard input would not end with its input.
+// TestSubscriptionsEnd asserts that a client which subscribes to changes of the lists is answered
+// at once, because the lists do not change. Otherwise the request would be open for ever, and a
+// server on standard input would not end with its input.
 func TestSubscriptionsEnd(t *testing.T) {
 	t.Parallel()
 	const listen = `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +

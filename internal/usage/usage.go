@@ -96,7 +96,8 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// unknownCommand returns an error for what is not a command, with the one that may be meant.
+// unknownCommand returns an error for a word that is not a command, and suggests a command of a
+// similar name.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -108,8 +109,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q%s ('%s --help' lists the commands)", args[0], text.DidYouMean(args[0], names), cmd.CommandPath())
 }
 
-// flagError describes in plain words what is wrong with a flag, instead of in those of the
-// functions that parse it, and where to look.
+// flagError describes in plain words what is wrong with a flag, and where to look. err has the
+// words of the functions that parse flags.
 func flagError(cmd *cobra.Command, err error) error {
 	words := text.OneLine(err.Error())
 	for _, read := range []struct{ by, instead string }{

@@ -78,9 +78,9 @@ func (d *Document) Failed(required bool) bool {
 	return !d.Passed()
 }
 
-// Read reads a document that another job has left. It is untrusted: one that does not
-// conform to the published schemas, or contradicts itself, is an error that describes what
-// is wrong. The outcome that it reports is the other job's claim.
+// Read reads a document that another job has left, which is untrusted. If the document does not
+// conform to the published schemas, or contradicts itself, the error describes what is wrong. The
+// outcome that it reports is the other job's claim.
 func Read(r io.Reader) (*Document, error) {
 	var d struct {
 		Document

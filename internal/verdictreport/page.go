@@ -59,8 +59,8 @@ func (d *Document) isStale(head string) bool {
 	return d.Response != nil && head != "" && d.Head != head
 }
 
-// judgeGate is the number of the judge's gate. What the gates before it decide is in the claims and
-// the verdict.
+// judgeGate is the number of the judge's gate. The decisions of the gates before it are in the
+// claims and the verdict.
 const judgeGate = 3
 
 // staleTitle stands before the headline of a verdict about another commit.

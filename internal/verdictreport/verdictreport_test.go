@@ -130,8 +130,8 @@ func TestLoopResult(t *testing.T) {
 	}
 }
 
-// TestNoSecretInADocument asserts that Mask covers what people and programs wrote, and that a page
-// masks what Mask leaves, such as an id, before it cuts it.
+// TestNoSecretInADocument asserts that Mask covers all texts that people and programs wrote, and
+// that a page first masks texts that Mask leaves, such as an id, and is cut only then.
 func TestNoSecretInADocument(t *testing.T) {
 	mask := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
 	d := document(acceptance.Fail)
