@@ -11,12 +11,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Delivery shows a document on GitHub as Airlock's own items, so that each blocking finding has
-// one place: an alert that code scanning itself shows in the pull request, otherwise a review
-// comment, otherwise an annotation of the check run, otherwise the job summary. Whether GitHub
-// takes an item is known only after it was tried, so the items come in steps, and each step uses
-// the outcomes of the steps before: the security report, the review comments, the hiding of those
-// that no longer apply, the check run, and at last the comment, which links to it all.
+// Delivery shows a document on GitHub as Airlock's own items, so that each blocking finding has one
+// place: an alert that code scanning itself shows in the pull request, otherwise a review comment,
+// otherwise an annotation of the check run, otherwise the job summary. Whether GitHub takes an item
+// is known only after it was tried. The items therefore come in steps, each of which uses the
+// outcomes of the steps before. The steps are the security report, the review comments, the hiding
+// of comments that no longer apply, the check run, and at last the comment, which links to it all.
 //
 // The policy decides which items may leave. One goroutine may use a Delivery at a time.
 type Delivery struct {
@@ -53,8 +53,8 @@ type Outcome struct {
 	Name string // OwnItem.Stable
 	// Shown is set where GitHub shows the item, and Planned where it would outside of a dry run.
 	Shown, Planned bool
-	// Unprocessed is set for a security report that code scanning has accepted, and of which
-	// it is not known yet what becomes of it.
+	// Unprocessed is set for a security report that code scanning has accepted, but not processed
+	// yet as far as is known.
 	Unprocessed bool
 	URL         string
 	// Kept are the addresses of the review comments that stay, by their position in
@@ -93,9 +93,9 @@ type deliveryStep struct {
 // pull request's diff.
 type InDiff func(path string, start, end int) bool
 
-// Next returns the items of the next step that has any, none at the end. outcomes are those of
-// the items that the last call returned; an item without one was not delivered. An
-// error means that the SARIF log could not be made, which is a defect of Airlock.
+// Next returns the items of the next step that has any, and none at the end. outcomes are the
+// outcomes of the items from the last call; an item without an outcome was not delivered. An error
+// means that the SARIF log could not be made, which is a defect of Airlock.
 func (v *Delivery) Next(outcomes []Outcome, inDiff InDiff) ([]intake.OwnItem, error) {
 	steps := v.steps()
 	if v.step > 0 && v.step <= len(steps) {
@@ -134,8 +134,8 @@ func (v *Delivery) firstItems(InDiff) ([]intake.OwnItem, error) {
 	return items, nil
 }
 
-// afterUpload places the security review's findings in code scanning, if it has processed them.
-// Those that it does not show in the pull request are placed elsewhere by the next step.
+// afterUpload places the security review's findings in code scanning, if that has processed them.
+// If code scanning does not show a finding in the pull request, the next step moves it.
 func (v *Delivery) afterUpload(outcomes []Outcome) {
 	for _, o := range outcomes {
 		if o.Kind != safeoutput.KindCreateSecurityReport || o.Unprocessed || !o.isPlaced() {
@@ -149,8 +149,8 @@ func (v *Delivery) afterUpload(outcomes []Outcome) {
 	}
 }
 
-// reviewComments returns a comment for each finding that has a place in the diff and is not
-// shown by code scanning, the most severe first.
+// reviewComments returns review comments, the most severe first, on findings that have a place in
+// the diff and that code scanning does not show.
 func (v *Delivery) reviewComments(inDiff InDiff) ([]intake.OwnItem, error) {
 	fits := func(f shownFinding) bool {
 		return inDiff == nil || inDiff(f.Path, f.StartLine, f.lastLine())
@@ -215,8 +215,8 @@ func (v *Delivery) hideComments(InDiff) ([]intake.OwnItem, error) {
 	return []intake.OwnItem{{Item: hide}}, nil
 }
 
-// afterHiding records the addresses of the comments of earlier workflow runs that stay, and places
-// in them those of their findings that are shown nowhere else.
+// afterHiding records the addresses of the comments of earlier workflow runs that stay. If a
+// finding of such a comment is shown nowhere else, the comment becomes its place.
 func (v *Delivery) afterHiding(outcomes []Outcome) {
 	for _, o := range outcomes {
 		for i, f := range v.shown {

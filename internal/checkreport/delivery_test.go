@@ -59,9 +59,9 @@ func linked(t *testing.T) checkreport.ItemsInput {
 	return in
 }
 
-// TestWhatAMaintainerSees compares with golden files what GitHub shows of a validation that fails
-// where everything works, where code scanning is off, and where a fork's token can write nothing;
-// and of one that passes.
+// TestWhatAMaintainerSees compares with golden files what GitHub shows of two validations. One
+// fails: where everything works, where code scanning is off, and where a fork's token can write
+// nothing. The other one passes.
 func TestWhatAMaintainerSees(t *testing.T) {
 	t.Parallel()
 	for name, refused := range map[string]refusedKinds{
@@ -81,8 +81,9 @@ func TestWhatAMaintainerSees(t *testing.T) {
 	golden(t, "surfaces.passing.md", surfaces(deliver(t, d, nil, near), d.Left()))
 }
 
-// TestEachFindingHasOnePlace asserts, whatever GitHub refuses, that every finding that blocks is
-// shown exactly once next to its code, the others nowhere, and that the comment repeats none.
+// TestEachFindingHasOnePlace asserts that every finding that blocks is shown exactly once next to
+// its code, whatever GitHub refuses. Other findings are not shown there, and the comment repeats
+// none.
 func TestEachFindingHasOnePlace(t *testing.T) {
 	t.Parallel()
 	security, review, run := safeoutput.KindCreateSecurityReport, safeoutput.KindCreateReviewComment, safeoutput.KindCheckRun
@@ -158,9 +159,9 @@ func TestAnUploadThatIsNotProcessedShowsNothing(t *testing.T) {
 	}
 }
 
-// TestACommentOfAnEarlierRunIsAPlace asserts that a finding beyond the limit of comments, whose
-// comment is there already, gets no annotation, and that the comment on what code scanning shows
-// now is hidden.
+// TestACommentOfAnEarlierRunIsAPlace asserts that a finding beyond the limit of comments gets no
+// annotation if an earlier run has commented on it. It also asserts that a comment is hidden if
+// code scanning shows its finding now.
 func TestACommentOfAnEarlierRunIsAPlace(t *testing.T) {
 	t.Parallel()
 	in := linked(t)

@@ -129,8 +129,9 @@ type Suppressed struct {
 	New     bool   `json:"new,omitempty"` // the pull request adds the comment
 }
 
-// NewSuppression is a comment, an attribute or a line of configuration that the change adds, and
-// by which a tool reports less; or a test or a setting of a tool that it takes out.
+// NewSuppression is a comment, an attribute or a line of configuration that the change adds and
+// that makes a tool report less. It can also be a test or a setting of a tool that the change takes
+// out.
 type NewSuppression struct {
 	Tool  string `json:"tool"`
 	Path  string `json:"path"`
@@ -145,7 +146,7 @@ type NewSuppression struct {
 type Skipped struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
-	// Language is that of the file, for people, if none of the checks knows it; otherwise "".
+	// Language is the file's language, for people, if none of the checks knows it; otherwise "".
 	Language string `json:"language,omitempty"`
 }
 
@@ -191,10 +192,10 @@ const (
 	maxPath  = 4096 // bytes of a file's path; the schema counts characters
 )
 
-// Read reads a document that another job has left. It is untrusted: a document that does
-// not conform to the published schema, contradicts itself, or is larger than MaxBytes, is
-// an error that describes what is wrong and where. Places that name no file or line are
-// left out. The outcome that the document reports is the other job's claim.
+// Read reads a document that another job has left. The document is untrusted. If it does not
+// conform to the published schema, contradicts itself, or is larger than MaxBytes, the error
+// describes what is wrong and where. Places that name no file or line are left out. The outcome
+// that the document reports is the other job's claim.
 func Read(r io.Reader) (*Document, error) {
 	var d Document
 	if err := schema.ReadDocument(r, Schema, "a findings document", MaxBytes, &d); err != nil {

@@ -140,8 +140,8 @@ func TestReadTakesNewMembersAndMendsRanges(t *testing.T) {
 	}
 }
 
-// TestReadOfAPathThatNamesNoFile asserts that a document with an invalid path is read, because
-// the pull request's code may have written it to suppress the report.
+// TestReadOfAPathThatNamesNoFile asserts that a document with an invalid path is read, because the
+// pull request's code may have written the path to suppress the report.
 func TestReadOfAPathThatNamesNoFile(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{".", "./", "a" + strings.Repeat("ü", 4000)} {

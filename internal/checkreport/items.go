@@ -23,8 +23,8 @@ type ItemsInput struct {
 	AlertsURL  string // of the alerts of Airlock's own tool in code scanning; "" for none
 	OnPull     bool   // whether the event is about a pull request
 	Version    string // Airlock's own
-	// Job distinguishes the job that reports the checks from the others of its workflow; ""
-	// outside of one. Leg distinguishes it from the others of its matrix, counted from 0.
+	// Job distinguishes the job that reports the checks from the other jobs of its workflow; it is
+	// "" outside of a workflow. Leg is the job's number in its matrix, counted from 0.
 	Job string
 	Leg int
 	// Comment, CheckRun and SecurityReport select these items. ReviewComments is how many
@@ -36,8 +36,8 @@ type ItemsInput struct {
 // checksName is the name by which later workflow runs find the comment and the check run.
 const checksName = "checks"
 
-// isAbout reports whether the document's lines are those of a commit. A document that does
-// not name its commit is about none.
+// isAbout reports whether the document's lines are the lines at the commit head. It returns false
+// if the document does not name its commit.
 func (d *Document) isAbout(head string) bool { return head != "" && d.Head == head }
 
 // MaxCheckRun bounds a text of a check run, in UTF-16 units. GitHub's limit is 65,535, and a
@@ -87,8 +87,8 @@ func RunName(title, job string, leg int) string {
 // maxJob bounds a job's identity in a name, in characters.
 const maxJob = 100
 
-// short returns a job's identity as it is or, if it is long, its beginning and a digest, so
-// that two of them never become one.
+// short returns a job's identity as it is or, if it is long, its beginning and a digest. The digest
+// keeps long identities apart.
 func short(job string) string {
 	begin := text.Truncate(job, maxJob)
 	if begin == job {
@@ -138,9 +138,9 @@ func (d *Document) annotations(safe SafeText, include func(int) bool, problems b
 	return annotations
 }
 
-// sarifCategory returns the category by which code scanning keeps the security review's
-// findings separate from others', also from those of another job: an upload replaces the
-// one before it of the same category.
+// sarifCategory returns the category of a job's security review in code scanning. An upload
+// replaces the one before it of the same category, so each job, and each leg of a matrix, has its
+// own.
 func sarifCategory(job string, leg int) string {
 	category := "airlock/security-review"
 	if job != "" {

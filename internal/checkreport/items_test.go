@@ -470,9 +470,9 @@ func TestFailedTestsAreDistinguishedByName(t *testing.T) {
 	}
 }
 
-// TestCommentsStayWithTheirCode asserts that, where the first of two findings with the same
-// message is fixed, and the other has moved and is indented, only the comment on the first is
-// hidden as resolved.
+// TestCommentsStayWithTheirCode asserts which comment is hidden as resolved if there were two
+// findings with the same message. The first is fixed, and the other has moved and is indented: only
+// the comment on the first is hidden.
 func TestCommentsStayWithTheirCode(t *testing.T) {
 	t.Parallel()
 	stableAndKept := func(code string, lines ...int) (stable, keep []string) {

@@ -51,8 +51,8 @@ func (d *Document) notWorking(r row) string {
 }
 
 // loopFailures returns what made a check fail: the failed tests by name, and the check's other
-// blocking findings; where there are neither, its problems, or that its command failed, with what
-// its first failed tool printed.
+// blocking findings. If there are neither, it returns the check's problems, or that its command
+// failed, with the output of its first failed tool.
 func (d *Document) loopFailures(r row) []fixloop.Failure {
 	var failures []fixloop.Failure
 	excerpt := ""

@@ -50,9 +50,9 @@ func TestLoopResultsOfInformationalAndBrokenChecks(t *testing.T) {
 	}
 }
 
-// TestATestIsKnownByItsName asserts that a failed test has the same fingerprint in each run and
-// another one than all others, also those whose names differ in a number only. Otherwise a loop in
-// which one test after the other is mended would be stuck, and a comment would speak of another test.
+// TestATestIsKnownByItsName asserts that a failed test has the same fingerprint in each run, and
+// that no other test has it, even if the names differ in a number only. Otherwise a loop in which
+// one test after the other is mended would be stuck, and a comment would speak of another test.
 func TestATestIsKnownByItsName(t *testing.T) {
 	prints := func(failures ...toolreport.Failure) (findings, loop []string) {
 		in := failing()

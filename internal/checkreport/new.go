@@ -35,8 +35,8 @@ type Input struct {
 	// Code returns the lines of a file as they were checked, "" if they are not known. It
 	// may be nil.
 	Code func(path string, start, end int) string
-	// Place moves a finding from the lines that were checked to those at Head; ok is false
-	// if its lines are not there. If it is nil, all findings stay at their lines.
+	// Place moves a finding from its lines in the checked code to the same lines at Head; ok is
+	// false if they are not there. If Place is nil, all findings stay at their lines.
 	Place func(path string, start, end int) (newStart, newEnd int, ok bool)
 }
 
@@ -71,7 +71,7 @@ func New(in Input) *Document {
 	return d
 }
 
-// copied returns a copy of a list that is not nil, so that it is [] in JSON.
+// copied returns a copy of a list. The copy is never nil, so an empty one is [] in JSON.
 func copied[T any](list []T) []T { return append([]T{}, list...) }
 
 func checkOf(root phase.RootResult, c phase.CheckResult) Check {
@@ -143,8 +143,9 @@ func testPrints(failures []Failure) []string {
 	return prints
 }
 
-// checkOrder orders findings that are equally severe. The reviews' come first, because a pull
-// request can make its tools report so many that the reviews' would be left out.
+// checkOrder orders findings that are equally severe. The findings of the reviews come first,
+// because a pull request can make its tools report so many that those of the reviews would be left
+// out.
 func checkOrder(check string) int {
 	switch phase.Check(check) {
 	case phase.SecurityReview:
@@ -217,10 +218,10 @@ func (d *Document) describeRules(rules finding.Rules) {
 	slices.SortFunc(d.Rules, func(a, b Rule) int { return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID)) })
 }
 
-// names returns, for each finding, the name by which later workflow runs find its comment:
-// what it reports about which code. The fingerprint is used only where the code is not known,
-// because it counts the equal findings of a file: once the first is fixed, the second would
-// get its comment, and that of the last would be hidden.
+// names returns, for each finding, the name by which later workflow runs find its comment: what it
+// reports about which code. The fingerprint is used only where the code is not known, because it
+// numbers the equal findings of a file. Once the first of them is fixed, the second would get the
+// first one's comment, and the last one's comment would be hidden.
 func (d *Document) names() []string {
 	seen := map[string]int{}
 	names := make([]string, len(d.Findings))

@@ -70,7 +70,7 @@ func (r row) icon() string {
 	return map[pages.Level]string{pages.Idle: "⏭️", pages.Warn: "⚠️", pages.OK: "✅", pages.Bad: "❌"}[r.level()]
 }
 
-// table writes the six checks with what failed first.
+// table writes the six checks, each with its first failures.
 func (p *page) table() {
 	var rows [][]string
 	for _, r := range p.d.rows() {

@@ -12,8 +12,8 @@ import (
 // maxPageFindings is how many findings a page lists. The document contains all of them.
 const maxPageFindings = 500
 
-// PlanChecks returns what the page of a plan shows of the checks: how each ended, the findings, of
-// which those that block come first, and the new suppressions.
+// PlanChecks returns what the page of a plan shows of the checks: how each ended, the new
+// suppressions, and the findings, the blocking ones first.
 func (d *Document) PlanChecks(show SafeText) *pages.PlanChecks {
 	p := &pages.PlanChecks{Headline: d.Headline(), Level: pages.OK}
 	if d.Failed() {

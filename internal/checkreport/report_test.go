@@ -152,8 +152,8 @@ func TestWhatPeopleSee(t *testing.T) {
 	}
 }
 
-// TestADocumentSurvivesItsFile asserts that what one job writes another reads, and
-// reports the same.
+// TestADocumentSurvivesItsFile asserts that one job can read the document that another job has
+// written, and reports the same.
 func TestADocumentSurvivesItsFile(t *testing.T) {
 	t.Parallel()
 	d := checkreport.New(failing())
@@ -324,7 +324,7 @@ func TestWhatTheOutputDoesNotNameIsCounted(t *testing.T) {
 }
 
 // TestWhatACommandRewroteIsNoted asserts that a note names the files that a command has rewritten,
-// unless the check failed for that and reports them.
+// unless the check failed because of these files and reports them.
 func TestWhatACommandRewroteIsNoted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

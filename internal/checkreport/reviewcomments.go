@@ -15,9 +15,9 @@ import (
 // maxSuggestion bounds a suggestion, in bytes. Larger changes are left to the formatter.
 const maxSuggestion = 4 << 10
 
-// complete returns the checks that finished and reported everything that they found, so that an
-// earlier finding that is not among them is gone. A check whose tool is missing, that was cut
-// short or that failed without a finding is not complete.
+// complete returns the checks that finished and reported everything that they found. An earlier
+// finding that such a check does not report is gone. A check is not complete if its tool is
+// missing, if it was cut short, or if it failed without a finding.
 func (d *Document) complete() []phase.Check {
 	var complete []phase.Check
 	for _, check := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview} {
@@ -53,9 +53,9 @@ func (f shownFinding) isOf(check phase.Check) bool {
 	return f.Check == check || slices.Contains(f.also, check)
 }
 
-// distinct returns the blocking findings, in their order. Of findings of several checks with the
-// same words for the same line, such as those of a file that does not compile, only the most
-// severe is returned.
+// distinct returns the blocking findings, in their order. If several checks report a finding in the
+// same words for the same line, such as of a file that does not compile, only the most severe is
+// returned.
 func (d *Document) distinct() []shownFinding {
 	type wording struct {
 		path, message string
@@ -83,11 +83,11 @@ func (d *Document) distinct() []shownFinding {
 	return shown
 }
 
-// groupComments returns at most limit review comments, the most severe first, for the findings
-// that have a line and for whose position wants returns true. Each check has one comment for a
-// line, with all its findings there. Findings of a tool with the same words for several lines of a
-// file are one comment, unless they have a suggestion or are about security, where each place is
-// judged by itself.
+// groupComments returns at most limit review comments, the most severe first, for the findings that
+// have a line and for whose position wants returns true. Each check has one comment for a line,
+// with all its findings there. A tool's findings with the same words for several lines of a file
+// are one comment. Findings that have a suggestion or are about security are not, because each
+// place is judged by itself.
 func groupComments(shown []shownFinding, limit int, wants func(int) bool) []shownFinding {
 	type spot struct {
 		path  string

@@ -23,8 +23,8 @@ type SafeText struct {
 	Code func(string) string
 }
 
-// cutLine returns a text as Line does, at most n characters of it. It is for what Document.Mask leaves
-// as it is, such as paths, because it masks before it cuts.
+// cutLine returns at most n characters of a text as Line shows it. It masks before it cuts, so it
+// is for texts that Document.Mask does not change, such as paths.
 func (s SafeText) cutLine(t string, n int) string { return text.Truncate(s.Line(t), n) }
 
 // textsOf returns the results of f for the entries of a list.
@@ -224,7 +224,7 @@ func (d *Document) failedRows() []row {
 }
 
 // sortSeverity returns the severity by which failed checks are sorted: a review's own, otherwise
-// what a failure of the check usually means. One that only informs is low.
+// what a failure of the check usually means. A check that only informs is low.
 func (r row) sortSeverity() finding.Severity {
 	switch {
 	case r.informational:
@@ -237,8 +237,8 @@ func (r row) sortSeverity() finding.Severity {
 	return finding.Medium
 }
 
-// withoutLeftOut returns a list without the entry that stands for problems left out of it,
-// and their number.
+// withoutLeftOut returns a list without the entry that says how many problems were left out of it,
+// and that number.
 func withoutLeftOut(list []string) (problems []string, unlisted int) {
 	for _, p := range list {
 		if n, ok := phase.LeftOut(p); ok {
@@ -250,8 +250,9 @@ func withoutLeftOut(list []string) (problems []string, unlisted int) {
 	return problems, unlisted
 }
 
-// rewrittenNote lists the files that a fix or the command itself has changed, so that
-// nobody commits by accident what they did not write; "" if there are none.
+// rewrittenNote lists the files that a fix or the command itself has changed, so that nobody
+// commits by accident what they did not write. It is "" if there are none, or if the check failed
+// because of them.
 func (c Check) rewrittenNote() string {
 	const most = 10
 	writer := "the fix"

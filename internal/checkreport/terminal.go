@@ -119,8 +119,8 @@ func (t *terminal) list(title string, list []string) {
 	}
 }
 
-// entries writes a list, and how many entries are left out: those over maxListed, and unlisted more,
-// which the list does not have.
+// entries writes at most maxListed entries of a list, and how many are left out. unlisted is the
+// number of entries that the list itself does not have.
 func (t *terminal) entries(list []string, unlisted int) {
 	shown, left := head(list, maxListed)
 	for _, e := range shown {

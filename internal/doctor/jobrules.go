@@ -24,7 +24,7 @@ type role struct {
 	ownToken    bool            // such a token is the job's own GITHUB_TOKEN
 	foreignCode bool            // a step runs a pull request's code
 	may         map[string]bool // permissions to write that the policies of the job's gates can need
-	need        map[string]bool // those of them that the workflow's events can lead to
+	need        map[string]bool // the part of may that the workflow's events can lead to
 	known       bool            // both are complete, and nothing else is needed
 }
 
@@ -91,8 +91,8 @@ func needed(s *step, cfg config.SafeOutputs) []string {
 	return p.Permissions()
 }
 
-// triggered returns the part of a configuration that the workflow's events can lead to: an item acts
-// on what the event is about, unless its kind names another target.
+// triggered returns a configuration that allows only what the workflow's events can lead to. An
+// item acts on what the event is about, unless the policy names another target for its kind.
 func (w *workflow) triggered(cfg config.SafeOutputs) config.SafeOutputs {
 	on := map[safeoutput.Target]bool{}
 	for _, event := range w.parsed.On {
@@ -106,7 +106,7 @@ func (w *workflow) triggered(cfg config.SafeOutputs) config.SafeOutputs {
 		case strings.HasPrefix(name, "discussion"):
 			on[safeoutput.Discussion] = true
 		case slices.Contains([]string{"workflow_dispatch", "schedule", "push", "release", "create", "delete"}, name):
-		default: // another workflow, or a program, says what it is about
+		default: // another workflow, or a program, decides what the event is about
 			return cfg
 		}
 	}
@@ -252,7 +252,8 @@ func secretVariable(name, v string) bool {
 	return namesSecret(v) || v != "" && exposure.VariableNamesCredential(name)
 }
 
-// namesSecret reports whether a text of a workflow has a secret in it.
+// namesSecret reports whether an expression in a text of a workflow names a secret or the job's
+// token.
 func namesSecret(s string) bool {
 	return slices.ContainsFunc(expression.FindAllString(s, -1), func(found string) bool {
 		return strings.Contains(found, "secrets.") || strings.Contains(found, "secrets[") || strings.Contains(found, "github.token")

@@ -121,8 +121,8 @@ func (o *online) setting(rule string, severity Severity, what, why, mend string)
 	o.add(Finding{Rule: rule, Severity: severity, What: what, Why: why, Mend: mend})
 }
 
-// hidden adds a finding about what could not be read, with the permission that the token lacks
-// for it if err names one.
+// hidden adds a finding that something could not be read. If err names a permission that the token
+// lacks, the finding names it, too.
 func (o *online) hidden(err error, what string) {
 	words, mend := what+" could not be read: "+text.Truncate(text.OneLine(err.Error()), 200), "look yourself in the repository's settings"
 	if e, ok := errors.AsType[*githubapi.Error](err); ok && e.Permission != "" {
@@ -177,8 +177,7 @@ func (o *online) secrets(ctx context.Context) {
 	}
 }
 
-// refusing has the rules of rulesets that can refuse to make branches or to push to them, with what
-// each does.
+// refusing has what each rule of rulesets does that can refuse a new branch or a push to a branch.
 var refusing = map[string]string{
 	"creation":                    "forbids to create them",
 	"update":                      "forbids to change them",

@@ -67,8 +67,8 @@ func (e *Examination) policyOf(w *workflow, s *step) (config.SafeOutputs, bool) 
 	return p.cfg, p.known
 }
 
-// configProblems lists what is wrong with a configuration. line is that of an inline one in its
-// workflow, 0 for a file.
+// configProblems lists what is wrong with a configuration. line is where an inline configuration is
+// in its workflow, and 0 for a file.
 func (e *Examination) configProblems(file string, line int, err error) {
 	problems, ok := errors.AsType[config.Problems](err)
 	if !ok {

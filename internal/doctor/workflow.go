@@ -277,8 +277,8 @@ func (s *step) commands() (list []string) {
 	return list
 }
 
-// runsForeignCode reports whether the step runs code of a pull request: the checks do, and what
-// verifies acceptance criteria may.
+// runsForeignCode reports whether the step runs code of a pull request. The checks run such code,
+// and the verification of acceptance criteria may run it.
 func (s *step) runsForeignCode(cfg config.SafeOutputs) bool {
 	if s.place == wholeAction || s.place == imageAlone {
 		mode := s.mode()

@@ -126,8 +126,8 @@ func (e *Examination) judgeOrder(w *workflow) {
 	_, onIssues := w.startsOn("issues")
 	_, onComment := w.startsOn("issue_comment")
 	own := slices.ContainsFunc(w.jobs, func(j *job) bool { return j.Concurrency != nil })
-	// A group would lose decisions about a fix loop, whose log orders its turns: of the runs that wait
-	// for a group, GitHub keeps the newest and cancels the others.
+	// Runs for a fix loop need no group, because the loop's log orders its turns. A group would
+	// lose decisions: of the runs that wait for it, GitHub keeps the newest and cancels the others.
 	loop := slices.ContainsFunc(w.jobs, func(j *job) bool {
 		return slices.ContainsFunc(j.steps, func(s *step) bool { return s.mayWrite() && s.mode() == config.ModeLoop })
 	})

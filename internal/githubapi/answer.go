@@ -94,8 +94,9 @@ func judge(req *http.Request, op *operation, a *answer, now time.Time) *Error {
 	return bad
 }
 
-// judgeSuccess decides what an answer with the status of a success means. It is a success only if it
-// has the content that was asked for.
+// judgeSuccess returns nil if an answer with the status of a success really is a success. It must
+// be JSON, in the shape that the operation reads. If the operation reads nothing, a status for no
+// content is enough.
 func judgeSuccess(op *operation, a *answer, now time.Time) *Error {
 	hasNoContent := a.resp.StatusCode == http.StatusNoContent || a.resp.StatusCode == http.StatusResetContent
 	switch {
@@ -242,9 +243,9 @@ func appendReasons(fields []FieldError, field string, value any) []FieldError {
 // asMessage returns a foreign text as one line of at most 500 bytes.
 func asMessage(s string) string { return text.TruncateBytes(text.OneLine(s), 500) }
 
-// RefusedPush returns the error of a push by git that GitHub refused, in the form of the API's
-// errors. status is 0 if it is unknown; permission is the one that the token lacks, unless the reason
-// says that a feature is switched off. The API must have accepted the token before, so that the status 401 means that it expired.
+// RefusedPush returns the error for a push by git that GitHub refused, in the form of the API's
+// errors. status is 0 if it is unknown. permission is the permission that a push needs. The status
+// 401 means that the token expired, because the API must have accepted the token before.
 func RefusedPush(status int, reason, permission string) *Error {
 	e := &Error{Kind: Forbidden, Op: "push", Status: status, Message: reason, Permission: permission}
 	if status == http.StatusUnauthorized {
@@ -255,9 +256,8 @@ func RefusedPush(status int, reason, permission string) *Error {
 	return e
 }
 
-// featureOf returns the feature, one of the Feature constants, that is switched off according to a
-// refusal. It returns "" if the refusal names no such feature. It recognises GitHub's wordings; reasons are in lower case. The status
-// of GraphQL's refusals is 200.
+// featureOf returns the Feature constant that explains a refusal, or "" if none does. It recognises
+// GitHub's wordings; reasons must be in lower case. The status of GraphQL's refusals is 200.
 func featureOf(status int, reasons string) string {
 	has := func(wordings ...string) bool { return containsAny(reasons, wordings) }
 	switch {

@@ -14,8 +14,8 @@ type Branch struct {
 	SHA  string
 }
 
-// GetBranch returns the commit that a branch points to. NotFound: there is no
-// such branch, also where the repository is empty.
+// GetBranch returns the commit that a branch points to. The error is NotFound if there is no such
+// branch or the repository is empty.
 func (c *Client) GetBranch(ctx context.Context, r Repo, name string) (sha string, err error) {
 	op := reading(r, "read the branch %s", asMessage(name)).checkBranch(name)
 	ref, _, err := c.gh.Git.GetRef(op.context(ctx), r.Owner, r.Name, "heads/"+name)
@@ -33,15 +33,15 @@ func (c *Client) GetBranch(ctx context.Context, r Repo, name string) (sha string
 }
 
 // ListBranches returns the branches whose names begin with prefix, which may be "", in the order of
-// their names. GitHub documents no pages for them, so the first request asks for none. If an answer
-// names a next page, that page is read, too.
+// their names. GitHub documents no pages for this list, so the first request names no page. If an
+// answer names a next page, that page is read, too.
 func (c *Client) ListBranches(ctx context.Context, r Repo, prefix string) ([]Branch, error) {
 	op := listing(r, "list the branches that begin with %s", asMessage(prefix)).checkBranch(prefix + "x")
 	if prefix == "" {
 		op.what = "list the branches"
 	}
-	// Whether a slash at the end of an address counts is not documented, so none is sent, and
-	// branches that do not begin with all of prefix are left out below.
+	// GitHub does not document whether a slash at the end of an address counts. The request has
+	// none, and the branches that do not begin with the entire prefix are left out below.
 	which := &github.ReferenceListOptions{Ref: strings.TrimRight("heads/"+prefix, "/")}
 	refs := pages(ctx, op, func(b Branch) string { return b.Name }, branchOf, func(ctx context.Context, page github.ListOptions) ([]*github.Reference, *github.Response, error) {
 		which.ListOptions = page

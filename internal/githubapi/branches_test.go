@@ -113,8 +113,8 @@ func TestEmptyRepository(t *testing.T) {
 	}
 }
 
-// TestRefusalsOfCode asserts which errors GitHub's refusals of branches and pull requests become,
-// and that such a request is sent once.
+// TestRefusalsOfCode asserts which errors the client makes of GitHub's refusals of branches and
+// pull requests, and that it sends each request once.
 func TestRefusalsOfCode(t *testing.T) {
 	t.Parallel()
 	pull := func(c *githubapi.Client) error {

@@ -51,8 +51,8 @@ type CheckAnnotation struct {
 	Message   string
 }
 
-// CreateCheckRun makes a check run that has ended. Only the token of an app can do that, such
-// as a workflow's.
+// CreateCheckRun makes a check run that has ended. It needs the token of an app, such as a
+// workflow's.
 func (c *Client) CreateCheckRun(ctx context.Context, r Repo, n NewCheckRun) (CheckRun, error) {
 	op := creating(r, "create the check run %q", n.Name).checkAnnotations(n.Output)
 	g, _, err := c.gh.Checks.CreateCheckRun(op.context(ctx), r.Owner, r.Name, github.CreateCheckRunOptions{Name: n.Name, HeadSHA: n.HeadSHA, ExternalID: &n.ExternalID,
@@ -75,10 +75,10 @@ func (c *Client) GetCheckRun(ctx context.Context, r Repo, id int64) (CheckRun, e
 	return resultOf(op, g, err, checkRunOf, func(run CheckRun) bool { return run.ID == id })
 }
 
-// JobName returns the name that GitHub shows for a job of a workflow run, "caller / job"
-// where a workflow calls another. The id is that of the job's check run, which is the job's id, too.
-// The token needs the permission checks: read or actions: read, and in a public repository neither.
-// JobName asks for the check run and, if the token may not see that, for the job.
+// JobName returns the name that GitHub shows for a job of a workflow run, "caller / job" where a
+// workflow calls another. A job and its check run have the same id. The token needs the permission
+// checks: read or actions: read, and in a public repository neither. JobName asks for the check run
+// and, if the token may not see that, for the job.
 func (c *Client) JobName(ctx context.Context, r Repo, id int64) (string, error) {
 	run, err := c.GetCheckRun(ctx, r, id)
 	if err == nil {
@@ -92,8 +92,8 @@ func (c *Client) JobName(ctx context.Context, r Repo, id int64) (string, error) 
 	return result(op, g, err, (*github.WorkflowJob).GetName)
 }
 
-// ListCheckRuns yields a commit's check runs of that name, of all apps, including
-// those that newer ones replace.
+// ListCheckRuns yields all check runs of that name that a commit has, from every app. Check runs
+// that newer ones replace are among them.
 func (c *Client) ListCheckRuns(ctx context.Context, r Repo, sha, name string) iter.Seq2[CheckRun, error] {
 	return c.checkRuns(ctx, r, sha, github.ListCheckRunsOptions{CheckName: &name, Filter: github.String("all")})
 }

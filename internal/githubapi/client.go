@@ -21,7 +21,7 @@ const DefaultAPIURL = "https://api.github.com"
 
 // Options describe how a Client reaches GitHub.
 type Options struct {
-	Transport  http.RoundTripper // required; see NewTransport. There is no default, so that the environment decides nothing
+	Transport  http.RoundTripper // required; see NewTransport. Go's default would obey the environment
 	Token      token.Token       // zero: requests are anonymous
 	APIURL     string            // default DefaultAPIURL; on GitHub Enterprise https://HOST/api/v3
 	GraphQLURL string            // default: derived from APIURL

@@ -64,8 +64,8 @@ type Comparison struct {
 	Status    string
 	AheadBy   int    // number of commits that only head has
 	MergeBase string // their best common ancestor
-	// Commits are those that only head has, the oldest first. Where AheadBy is larger, the
-	// newest are missing: at most 10,000 are read.
+	// Commits are the commits that only head has, the oldest first. At most 10,000 are read. If
+	// AheadBy is larger than their number, the newest are missing.
 	Commits []Commit
 }
 

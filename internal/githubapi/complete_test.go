@@ -36,7 +36,8 @@ func TestWhatIsProtectedIsReadToTheEnd(t *testing.T) {
 }
 
 // TestBranchesAreReadToTheEnd asserts that all branches are read, from one answer or from the pages
-// that the Link header names, and in how many requests: lists of 100 and more are read twice.
+// that the Link header names. It also counts the requests: after one answer with 100 branches or
+// more a second page is tried, and a list of several pages is read twice.
 func TestBranchesAreReadToTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ branches, perPage, requests int }{

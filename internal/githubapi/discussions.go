@@ -246,7 +246,7 @@ func (c *Client) ListDiscussionComments(ctx context.Context, r Repo, n int, sinc
 			return nil, pageInfo{}, op.fail(NotFound, "")
 		}
 		list := out.Repository.Discussion.Comments
-		// A comment without an id is kept, so that the function cursors returns an error.
+		// A comment without an id is kept, because the function cursors returns an error for it.
 		isTooOld := func(d DiscussionComment) bool { return d.ID != "" && d.UpdatedAt.Before(since) }
 		return slices.DeleteFunc(list.Nodes, isTooOld), list.PageInfo, nil
 	})

@@ -22,7 +22,7 @@ type NewThread struct {
 	OnFile bool // the lines and sides are then ignored
 }
 
-// Draft is what GitHub has of a review, pending or not.
+// Draft is the state and the comments of a review, pending or not.
 type Draft struct {
 	State    string
 	Comments []string // their texts
@@ -174,8 +174,8 @@ func (c *Client) SubmitReview(ctx context.Context, r Repo, reviewID, event, body
 	return nil
 }
 
-// DeletePendingReview removes a pending review with its comments. The error is Validation for
-// one that was submitted.
+// DeletePendingReview removes a pending review with its comments. If the review was submitted
+// already, the error is Validation.
 func (c *Client) DeletePendingReview(ctx context.Context, r Repo, reviewID string) error {
 	op := writing(r, "delete a pending review")
 	op.needs = "pull_requests=write"

@@ -94,8 +94,9 @@ func onFile(thread githubapi.NewThread) githubapi.NewThread {
 	return thread
 }
 
-// TestSeveralMutationsInPart asserts that an error of several mutations in one request is ambiguous
-// if one of them took effect, and that there is no error if GitHub refused the content of the others.
+// TestSeveralMutationsInPart asserts what a request with several mutations returns. If one of them
+// took effect, the error is Ambiguous, unless GitHub refused the content of the others: then there
+// is none. If none took effect, the error says why.
 func TestSeveralMutationsInPart(t *testing.T) {
 	t.Parallel()
 	two := []githubapi.NewThread{onLines("a", 1, 0, "", "x"), onLines("b", 1, 0, "", "x")}

@@ -74,15 +74,15 @@ type FieldError struct {
 	Message  string // GitHub's own; may be empty
 }
 
-// Error is every error that a Client returns, except the context's own where it ended while no
-// request was on its way.
+// Error is every error that a Client returns, with one exception: if the context ends while no
+// request is on its way, the error is the context's.
 type Error struct {
 	Kind       Kind
 	Op         string // what was attempted: "create an issue"
 	Repo       Repo   // zero if the request is not about a repository
 	Status     int    // HTTP status, 0 without an answer
 	Message    string // GitHub's own message, or what broke; one line, at most 500 bytes
-	Permission string // if Forbidden, the content of X-Accepted-GitHub-Permissions, such as "issues=write"
+	Permission string // if known, the permission that is needed, such as "issues=write"
 	Feature    string // if Forbidden, what is switched off: one of the Feature constants
 	Moved      bool   // if NotFound, it has another name or number now
 	Expired    bool   // if Unauthorized, GitHub accepted the token before

@@ -21,8 +21,8 @@ const actorFields = `fragment actor on Actor {
   ... on Organization { databaseId }
 }`
 
-// query posts a GraphQL document and decodes the data of its answer into what out points to. The
-// names of fields match without regard to case. op says whether the document writes.
+// query posts a GraphQL document and decodes the data of its answer into out, a pointer. The names
+// of fields match without regard to case. op says whether the document writes.
 func (c *Client) query(ctx context.Context, op *operation, document string, variables map[string]any, out any) error {
 	if op.err != nil {
 		return op.err
@@ -57,8 +57,8 @@ func (c *Client) query(ctx context.Context, op *operation, document string, vari
 }
 
 // judgeGraphQL decides what a 200 answer of GraphQL means. An answer with errors is not a success,
-// whatever part of the data it has, with one exception: each error refuses the content of one of
-// several mutations. The caller sets the error's Status.
+// even if it has data. There is one exception: the operation has several mutations, and every error
+// refuses the content of one of them. The caller sets the error's Status.
 func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 	var doc struct {
 		Data    json.RawMessage

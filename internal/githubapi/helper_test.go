@@ -67,7 +67,7 @@ func collect[T any](t *testing.T, seq iter.Seq2[T, error]) []T {
 	return out
 }
 
-// operations lists what was asked of the server, in order.
+// operations lists the operations of all requests that the server got, in order.
 func (env testEnv) operations() string {
 	var ops []string
 	for _, r := range env.Requests() {

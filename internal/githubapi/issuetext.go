@@ -22,8 +22,8 @@ type TextVersion struct {
 	ID     string
 	Editor Actor
 	At     time.Time // in seconds
-	// Text is what GitHub calls the edit's diff, which is the entire text after the edit. ""
-	// where GitHub does not show it, such as where somebody has removed it from the history.
+	// Text is the entire text after the edit, which GitHub calls the edit's diff. It is "" if
+	// GitHub does not show it, for example because somebody has removed it from the history.
 	Text string
 }
 

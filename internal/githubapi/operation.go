@@ -8,8 +8,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/branchname"
 )
 
-// operation is one request of a caller on its way to GitHub and back. It travels in the context, so
-// that the sender can leave its error there: go-github hides that once a context has ended.
+// operation is one request of a caller on its way to GitHub and back. It travels in the context,
+// and the sender leaves its error in it: after a context has ended, go-github returns the context's
+// error instead.
 type operation struct {
 	what    string // "create an issue", for Error.Op
 	repo    Repo   // zero when it names none
@@ -27,9 +28,9 @@ type operation struct {
 // shape is the JSON value that an answer consists of, by its first byte.
 type shape byte
 
-// The shapes of answers. A complete answer of another shape, such as null, a message or no
-// content at all, is not a success, whatever its status: it does not mean that a list is empty, or
-// that something was written.
+// The shapes of answers. A complete answer of another shape, such as null, a message or no content,
+// is not a success, whatever its status. It shows neither that a list is empty nor that something
+// was written.
 const (
 	anyShape shape = 0 // nothing is read from the answer
 	anObject shape = '{'
@@ -152,8 +153,8 @@ func operationOf(ctx context.Context) *operation {
 	return &operation{write: true}
 }
 
-// finish turns the error that go-github returned into the one to return: the sender's own, if
-// there is one. It returns nil for nil.
+// finish returns the error to return for an error of go-github. That is the sender's own, if the
+// sender left one. For nil it is nil.
 func (op *operation) finish(err error) error {
 	if err == nil {
 		return nil
@@ -168,8 +169,8 @@ func (op *operation) finish(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("could not %s: %w", op.what, err)
 	}
-	// The sender let the answer through, so its status was good and its body JSON,
-	// but not of the shape that was expected.
+	// The sender let the answer through, so its status was good and its body was JSON. But
+	// go-github could not decode the body.
 	e := op.fail(op.uncertain(Malformed), "%s", asMessage(err.Error()))
 	e.Err = err
 	return e

@@ -14,8 +14,8 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// TestRateLimits asserts that writes that were refused by a rate limit, and so had no effect, are
-// sent again after a pause.
+// TestRateLimits asserts that a write is sent again after a pause if a rate limit refused it,
+// because a refused write had no effect.
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	now := githubtest.NewVirtualClock(time.Time{}).Now()

@@ -29,17 +29,17 @@ const maxReadings = 3
 // endless is the reason why an operation rejects a list that repeats itself or has more than maxPages.
 const endless = "the list does not end"
 
-// pages walks through all pages of a REST list and yields each entry once. get requests
-// one page; key identifies an entry in the list.
+// pages walks through all pages of a REST list and yields each entry once. get requests one page;
+// key identifies an entry in the list.
 //
-// Pages are numbered, so entries move from page to page when one is added or removed
-// between two requests. An entry that shows up twice is yielded once. One that moves to
-// a page already read would be missed: so a list of more than one page is read
-// again until a reading brings nothing new, maxReadings times in all at most. Lists of
-// one page cost one request, and stable ones are read once.
+// Pages are numbered, so entries move from page to page when one is added or removed between two
+// requests. An entry that shows up twice is yielded once. An entry that moves to a page that was
+// already read would be missed. A list of several pages is therefore read again until a reading
+// brings nothing new, at most maxReadings times in all. A list of one page is read once, and so is
+// a stable list.
 //
-// An answer without a list, or with an entry that has no key, says nothing about what is
-// there: it is Malformed. So is a list that does not end: a part of it is not the list.
+// The error is Malformed for an answer without a list, an entry without a key, and a list that does
+// not end. None of them shows all that there is.
 func pages[G, T any, K comparable](ctx context.Context, list *operation, key func(T) K, convert func(*G) T,
 	get func(context.Context, github.ListOptions) ([]*G, *github.Response, error)) iter.Seq2[T, error] {
 	// read reads one page.
@@ -121,10 +121,10 @@ const (
 	unannounced              // there may be one: it is tried
 )
 
-// continuationAfter returns whether a list goes on after a page, by the relations in its Link
-// header. Their addresses are not used: the next page is the next number at the same address. Where
-// the header cannot be read, such as after a proxy rewrote it, the next page is tried. If there is
-// no header, the next page is tried, too, except after a first page that is not full.
+// continuationAfter returns whether a list goes on after a page. It uses the relations in the
+// page's Link header, not the addresses: the next page has the next number. If the header cannot be
+// read, for example because a proxy rewrote it, the next page is tried. Without a header, it is
+// tried as well, unless the page is the first and not full.
 func continuationAfter(resp *github.Response, page, entries int) continuation {
 	if resp.NextPage == noMorePages {
 		return ended

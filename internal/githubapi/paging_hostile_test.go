@@ -128,8 +128,8 @@ func TestListsAreRead(t *testing.T) {
 	}
 }
 
-// TestListsWithoutEnd: a list that repeats itself for ever is not read for ever, and what was
-// read of it is not taken for all of it.
+// TestListsWithoutEnd asserts that the client stops reading a list that repeats itself for ever,
+// and returns an error, because it has read only a part.
 func TestListsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	for name, pages := range map[string][][]string{"one page again and again": slices.Repeat([][]string{{"a", "b"}}, 2000), "empty pages": make([][]string, 2000)} {
@@ -141,8 +141,8 @@ func TestListsWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestConnectionsWithoutEnd: a connection of GraphQL that repeats a cursor, or that has none for its
-// next page, is not read for ever, and what was read of it is not taken for all of it.
+// TestConnectionsWithoutEnd asserts that the client stops reading a connection of GraphQL that
+// repeats a cursor, or that has none for its next page, and returns an error.
 func TestConnectionsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	since := time.Time{}

@@ -40,8 +40,8 @@ func (c *Client) BranchProtected(ctx context.Context, r Repo, name string) (bool
 }
 
 // BranchRules returns the types of the active rules that rulesets have for a branch, such as
-// "pull_request". The branch need not exist: the rules are those that one of this name would
-// have. Every token may read them.
+// "pull_request". The branch need not exist, because the rules depend on its name. Every token may
+// read them.
 func (c *Client) BranchRules(ctx context.Context, r Repo, name string) (types []string, err error) {
 	// go-github's own method refuses an answer that has a rule of a type which it does not know. A
 	// rule has no id, so its text identifies it.

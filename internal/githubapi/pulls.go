@@ -101,10 +101,10 @@ func (c *Client) ListPulls(ctx context.Context, r Repo, f PullFilter) iter.Seq2[
 	}
 }
 
-// CreatePull opens a pull request. The error is Conflict if there is an open one for
-// the same branches, Validation if a branch does not exist or has nothing to merge, and
-// Forbidden with FeaturePullCreation or FeatureDrafts if the settings or the plan do not
-// allow it. After Ambiguous, list pull requests: GitHub does not open a second one.
+// CreatePull opens a pull request. The error is Conflict if the same branches have an open pull
+// request already. It is Validation if a branch does not exist or has nothing to merge, and
+// Forbidden with FeaturePullCreation or FeatureDrafts if the settings or the plan do not allow it.
+// After the error Ambiguous, list pull requests: GitHub does not open a second one.
 func (c *Client) CreatePull(ctx context.Context, r Repo, n NewPull) (Pull, error) {
 	head := n.Head
 	if _, branch, ok := strings.Cut(n.Head, ":"); ok {

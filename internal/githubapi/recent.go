@@ -17,8 +17,8 @@ type RecentQuery struct {
 	InDiscussions []int
 }
 
-// Recent is the newest of what a RecentQuery names. Of each list it has at most 100, and of a review
-// at most 100 comments.
+// Recent has the newest entries of the lists that a RecentQuery names, at most 100 of each. Of each
+// review it has at most 100 comments.
 type Recent struct {
 	Reviews       map[int][]Review      // by the number of their pull request
 	Comments      map[int][]DiffComment // of these reviews, by the number of their pull request

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// ReviewComment is the event of a review that neither approves the changes nor asks for others.
-// A review without an event would stay a hidden draft, so CreateReview refuses an empty one.
+// ReviewComment is the event of a review that neither approves nor requests changes. A review
+// without an event would stay a hidden draft, so CreateReview refuses an empty event.
 const ReviewComment = "COMMENT"
 
 // The sides of a diff that a review comment may be on.
@@ -19,9 +19,8 @@ const (
 	SideRight = "RIGHT"
 )
 
-// NewReview is a review to post. It is all or nothing: one comment whose
-// anchor is not in the diff makes GitHub refuse all of it with a Validation
-// error that does not name the comment.
+// NewReview is a review to post. If the anchor of one comment is not in the diff, GitHub refuses
+// the entire review. The error is then Validation, and does not name the comment.
 type NewReview struct {
 	CommitID string // the head commit that the anchors were computed for
 	Event    string

@@ -196,8 +196,8 @@ func (t *connectionTrace) hooks() *httptrace.ClientTrace {
 // no route, no proxy, no TLS.
 func (t *connectionTrace) noConnection() bool { return t.asked.Load() && !t.got.Load() }
 
-// neverSent reports whether an error is one that comes before a request can have left: no
-// connection, no TLS.
+// neverSent reports whether an error shows that the request was not sent, because there was no
+// connection or no TLS.
 func neverSent(err error) bool {
 	var op *net.OpError
 	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {

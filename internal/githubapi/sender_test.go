@@ -77,8 +77,8 @@ func TestAmbiguousWrites(t *testing.T) {
 	}
 }
 
-// TestReadsAreRetried asserts that a read that fails is sent three times more, after 1, 2 and 4
-// seconds, and that it succeeds if the last one does.
+// TestReadsAreRetried asserts that a failed read is sent up to three times more, after 1, 2 and 4
+// seconds, and that it succeeds if the last try does.
 func TestReadsAreRetried(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]githubtest.Fault{

@@ -10,7 +10,7 @@ import (
 
 // WorkflowPermissions are the settings of a repository for the tokens of its workflows.
 type WorkflowPermissions struct {
-	// Default is what a token may do where the workflow declares nothing: "read" or "write".
+	// Default is what a token may do if its workflow declares no permissions: "read" or "write".
 	Default string
 	// MayOpenPulls is whether workflows may open and approve pull requests.
 	MayOpenPulls bool

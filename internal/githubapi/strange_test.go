@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 )
 
-// strangeAnswers are good statuses with bodies that say nothing about what was done or what is
-// there.
+// strangeAnswers have the status of a success, and a body that shows neither what was done nor what
+// is there.
 var strangeAnswers = []struct {
 	status int
 	body   string
@@ -34,10 +34,10 @@ var strangeAnswers = []struct {
 	{200, `{"data":{"submitPullRequestReview":{"pullRequestReview":{"state":"PENDING"}},"t0":{}}}`},
 }
 
-// TestStrangeAnswersAreNoAnswers gives strange answers to the requests whose answers matter: not to
-// those that delete by REST or dispatch an event, nor to Viewer and Login, whose callers look for
-// the account, nor to CodeScanningEnabled, for which any list will do. None of them may count as
-// done, or as an empty list, and nothing may panic.
+// TestStrangeAnswersAreNoAnswers gives strange answers to the requests whose answers matter. It
+// leaves out requests that delete by REST or dispatch an event; Viewer and Login, whose callers
+// look for the account; and CodeScanningEnabled, which takes any list. No strange answer may count
+// as done or as an empty list, and nothing may panic.
 func TestStrangeAnswersAreNoAnswers(t *testing.T) {
 	t.Parallel()
 	sha := strings.Repeat("a", 40)
@@ -171,9 +171,10 @@ func TestStrangeAnswersAreNoAnswers(t *testing.T) {
 	}
 }
 
-// isAnswer reports whether a body is a valid answer for the named method, and err is what the method
-// should return for it. In GraphQL, null means that the thing asked for does not exist, and a comment
-// without a thread is not in the diff; in REST, a list is a directory or, if empty, no labels.
+// isAnswer reports whether a body is a valid answer for the named method and err is the right
+// result for it. In GraphQL, null means that the thing asked for does not exist, and a new comment
+// without a thread is outside the diff. In REST, GetFile gets a list for a directory, and AddLabels
+// an empty list if there are no labels.
 func isAnswer(name, body string, err error) bool {
 	switch name {
 	case "GetFile":

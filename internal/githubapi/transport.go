@@ -56,9 +56,9 @@ func NewTransport(o TransportOptions) (*http.Transport, error) {
 	return t, nil
 }
 
-// systemRoots reads the system's certificates. On Unix systems crypto/x509 would
-// let the environment name other files, so the known places are read directly;
-// elsewhere the system's own verifier has them.
+// systemRoots reads the system's certificates. On most Unix systems crypto/x509 would let the
+// environment name other files, so the usual files are read directly. On Windows, macOS and iOS the
+// system's own verifier has the certificates.
 func systemRoots(readFile func(string) ([]byte, error)) (*x509.CertPool, error) {
 	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" || runtime.GOOS == "ios" {
 		return x509.SystemCertPool()

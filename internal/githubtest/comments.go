@@ -46,8 +46,8 @@ func (s *Server) createComment(c *conversation, i *Issue) reply {
 	return created(s.renderComment(i, m))
 }
 
-// commentBody returns the text of the request's comment, and what is wrong with it, as errors about
-// that resource.
+// commentBody returns the text of the request's comment, or errors that name the resource and say
+// what is wrong with the text.
 func commentBody(c *conversation, resource string) (string, []fieldError) {
 	var in struct{ Body string }
 	decode(c, &in)

@@ -39,8 +39,8 @@ func (s *Server) fileEntry(name, content string) object {
 	return o
 }
 
-// entry describes what a path names as GitHub does. The id is made up and the size 0: callers that
-// know the real ones set them.
+// entry returns GitHub's description of what is at a path. The id is made up, and the size is 0: a
+// caller that knows the real ones sets them.
 func (s *Server) entry(name, kind string) object {
 	const sha = "3d21ec53a331a6f037a91c368710b99387d012c1"
 	self := s.repoURL() + "/contents/" + name

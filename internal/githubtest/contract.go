@@ -111,8 +111,9 @@ func (c *contract) checkRequest(req *http.Request, body []byte) (*exchange, erro
 	return x, errors.Join(errs...)
 }
 
-// checkResponse checks an answer. An error that the description leaves out for the operation (as it
-// always does for 401) must have the form of GitHub's basic error or validation error.
+// checkResponse checks an answer. If GitHub's description lacks the status of an error for the
+// operation (401 is always missing), the answer must have the form of GitHub's basic error or
+// validation error.
 func (c *contract) checkResponse(x *exchange, status int, header http.Header, body []byte) error {
 	if x.route.Operation.Responses.Status(status) == nil && status >= 400 {
 		return c.checkError(status, body)

@@ -32,8 +32,8 @@ type sent struct {
 	cutBody bool // half of the body is sent before the connection is closed
 }
 
-// answer handles one request from its arrival to what leaves the server. sleep
-// passes time on the server's clock and reports whether the client is still there.
+// answer handles one request, from its arrival to the answer that leaves the server. sleep passes
+// time on the server's clock and reports whether the client is still there.
 func (s *Server) answer(req *http.Request, body []byte, sleep func(time.Duration) bool) sent {
 	s.mu.Lock()
 	s.catchUp()

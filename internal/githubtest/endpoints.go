@@ -167,8 +167,8 @@ func changing(h issueHandler) issueHandler {
 	}
 }
 
-// unlocked returns a handler that calls h unless the conversation is locked. what is the thing that h
-// creates, for the message.
+// unlocked returns a handler that calls h unless the conversation is locked. what names the thing
+// that h creates, for the message of the refusal.
 func unlocked(what string, h issueHandler) issueHandler {
 	return func(s *Server, c *conversation, i *Issue) reply {
 		if i.Locked {

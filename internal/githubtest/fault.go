@@ -128,8 +128,8 @@ type FaultRule struct {
 	Fault     Fault  `json:"fault"`
 }
 
-// Faults returns a hook that applies the first rule that a request meets. Every rule counts all
-// requests of its operation, even those to which an earlier rule applies.
+// Faults returns a hook, which returns the fault of the first rule that applies to a request. Every
+// rule counts all requests of its operation, even those to which an earlier rule applies.
 func Faults(rules []FaultRule) func(Request) Fault {
 	var mu sync.Mutex
 	seen := make([]int, len(rules))

@@ -36,8 +36,8 @@ type Repo struct {
 	NoIssues           bool   `json:"no_issues,omitempty"`
 	NoDiscussions      bool   `json:"no_discussions,omitempty"`
 	NoAdvancedSecurity bool   `json:"no_advanced_security,omitempty"`
-	// Only pull requests may change the branches with these names and patterns. Protected are those
-	// with branch protection, Ruled those that a ruleset covers: GitHub's messages differ.
+	// Protected and Ruled are names and patterns of branches that only pull requests may change.
+	// Branch protection covers Protected and a ruleset covers Ruled: GitHub's messages differ.
 	Protected []string `json:"protected,omitempty"`
 	Ruled     []string `json:"ruled,omitempty"`
 	NoForce   bool     `json:"no_force,omitempty"` // a ruleset for all branches forbids force pushes
@@ -356,8 +356,8 @@ func (s *Server) skipUsed() {
 	}
 }
 
-// completePull fills in what a fixture may leave out of a pull request. For reviews and comments,
-// stranger is the author and old the time where there is none.
+// completePull fills in what a fixture may leave out of a pull request. The author of a review or
+// comment becomes stranger, and its time becomes old, if the fixture does not say them.
 func (s *Server) completePull(i *Issue, stranger Account, old time.Time) {
 	p := i.Pull
 	setDefault(&p.Base.Ref, s.state.Repo.DefaultBranch)

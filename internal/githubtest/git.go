@@ -80,7 +80,8 @@ func Prepared(build func(g *Git)) func(t TB) *Git {
 func copies(build func(t TB) *Git) func(t TB) *Git {
 	var mu sync.Mutex
 	var files fstest.MapFS // what build made, which on disk lasts only as long as the first test
-	// The cache that the copies share: what the first one knows, and what each finds out.
+	// known is the cache that the copies share: it has what the first repository knows and what
+	// each copy finds out.
 	known := &Git{objects: map[string]bool{}, answers: map[string]string{}}
 	return func(t TB) *Git {
 		t.Helper()
@@ -522,9 +523,9 @@ func (g *Git) output(input string, args ...string) (string, error) {
 	return stdout.String(), err
 }
 
-// gitEnv returns an environment for git without the settings of the machine and the user; more are
-// further names and values of settings. As on GitHub, clients can fetch any commit by its id, and
-// without all of its files (--filter), but cannot write the refs of pull requests.
+// gitEnv returns an environment for git that ignores the settings of the machine and the user. more
+// has the names and values of further settings. As on GitHub, clients can fetch any commit by its
+// id, and without all of its files (--filter), but cannot write the refs of pull requests.
 func gitEnv(more ...string) []string {
 	settings := append([]string{
 		"safe.directory", "*",

@@ -372,7 +372,8 @@ func (s *Server) createCommitOnBranch(c *conversation, in map[string]any) (any, 
 	return &node{typ: "CreateCommitOnBranchPayload", fields: object{"commit": &node{typ: "Commit", fields: object{"oid": sha, "url": s.siteURL() + "/commit/" + sha}}}}, nil
 }
 
-// filesOf returns what the fileChanges of createCommitOnBranch write and delete on top of a commit.
+// filesOf returns the files that the fileChanges of createCommitOnBranch write and delete on top of
+// a commit.
 func (g *Git) filesOf(changes map[string]any, commit string) ([]GitFile, error) {
 	var files []GitFile
 	for _, d := range members(changes["deletions"]) {

@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// answer sends a request and returns the status of the answer and its members with these names, "."
-// between those of nested ones.
+// answer sends a request and returns the status of the answer and the values of the named members.
+// In the name of a nested member, "." separates the names of the objects.
 func answer(t *testing.T, s *githubtest.Server, method, path, body string, members ...string) string {
 	t.Helper()
 	code, text, _ := ask(t, s, method, path, body)

@@ -54,8 +54,8 @@ func (s *Server) receiveGit(c *conversation, req *http.Request) bool {
 	return true
 }
 
-// handleGit answers a git client. It refuses what the client may not do in GitHub's words; git's
-// own http-backend answers everything else.
+// handleGit answers a git client. If the client may not do what it asks for, handleGit refuses in
+// GitHub's words. git's own http-backend answers everything else.
 func (s *Server) handleGit(c *conversation) reply {
 	r := s.state.Repo
 	switch {

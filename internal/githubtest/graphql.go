@@ -112,7 +112,7 @@ func (x *execution) field(n *node, f *ast.Field, path []any) any {
 // value completes a value to its type, and notes where it does not fit.
 func (x *execution) value(v any, t *ast.Type, set ast.SelectionSet, path []any) any {
 	if v == nil || v == (*node)(nil) {
-		if t.NonNull && x.failures == nil { // a failure may have left out what had to be there
+		if t.NonNull && x.failures == nil { // after a failure, a required value may be missing
 			return x.breakf("%v is null, but its type is %s", path, t)
 		}
 		return nil
@@ -309,8 +309,8 @@ func (s *Server) receiveGraphQL(c *conversation) {
 	c.rec.Content = c.rec.Write && !createsNothing
 }
 
-// parseDocument returns a request's document with its variables, or what GitHub's schema does not
-// permit in them.
+// parseDocument returns a request's document with its variables, or an error if GitHub's schema
+// does not permit them.
 func parseDocument(query string, variables map[string]any) (*document, error) {
 	contract, err := graphQLContract()
 	if err != nil {

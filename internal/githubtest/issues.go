@@ -115,7 +115,8 @@ func (s *Server) edit(i *Issue, editor Account, name string, value, field *strin
 	i.Edits = append(i.Edits, Edit{Field: name, To: *value, Editor: editor, At: s.now()})
 }
 
-// permissionFor returns the permissions of which one is needed to write to an issue or pull request.
+// permissionFor returns the permissions to write to an issue or pull request; one of them is
+// enough.
 func permissionFor(i *Issue) string {
 	if i.Pull != nil {
 		return issueOrPull

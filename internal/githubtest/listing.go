@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// page answers with one page of a list, in the list's order, and its Link header. The request's fault
-// may hide the newest entries, reverse the list or shift the pages. newest compares two entries, to
-// find those to hide: the newer one is less.
+// page answers with one page of a list, in the list's order, and its Link header. The request's
+// fault may hide the newest entries, reverse the list or shift the pages. newest orders the entries
+// by age, the newest first, to find the entries to hide.
 func page[T any](s *Server, c *conversation, list []T, newest func(a, b T) int, render func(T) any) reply {
 	if c.fault.Hide > 0 {
 		byAge := slices.Clone(list)
@@ -84,8 +84,8 @@ func (s *Server) visible(key any) bool {
 	return !ok || !s.o.Clock.Now().Before(listedFrom)
 }
 
-// lag keeps a new object out of listings for as long as the options say, or the fault of the request
-// that creates it, whichever is longer.
+// lag keeps a new object out of listings. The options and the fault of the request that creates the
+// object each say for how long; the longer time counts.
 func (s *Server) lag(key any) {
 	delay := s.o.Lag
 	if s.o.LagOf != nil {

@@ -78,8 +78,8 @@ func (s *Server) repositoryNode(c *conversation) *node {
 	}}
 }
 
-// numbered returns a field that shows the issue or pull request with the argument number, if isWanted
-// is true of it. Otherwise the failure says that there is no such wantedName.
+// numbered returns a field that shows the issue or pull request whose number is the argument, if
+// isWanted returns true for it. Otherwise the failure says that there is no such wantedName.
 func (s *Server) numbered(wantedName string, isWanted func(*Issue) bool, show func(*Issue) *node) func(map[string]any) (any, error) {
 	return func(args map[string]any) (any, error) {
 		n := number(args["number"])
@@ -162,7 +162,8 @@ func (s *Server) closedIssueNode(i *Issue) *node {
 	return &node{typ: "Issue", fields: fields}
 }
 
-// listedReviewNode returns a review as a pull request lists it, with what listings already show.
+// listedReviewNode returns a review as a pull request's list of reviews shows it, without what
+// listings do not show yet.
 func (s *Server) listedReviewNode(i *Issue, r *Review) *node {
 	n := s.reviewNode(r)
 	if !s.visible(submission{r}) {

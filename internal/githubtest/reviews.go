@@ -210,8 +210,8 @@ func (s *Server) unminimizeComment(_ *conversation, in map[string]any) (any, err
 	return s.setMinimized(in, "", "UnminimizeCommentPayload", "unminimizedComment")
 }
 
-// setMinimized hides a comment for a reason, or shows it again with the reason "", and answers with
-// the comment as this field of a payload.
+// setMinimized hides a comment for a reason, or shows it again if reason is "". It answers with a
+// payload that has the comment in this field.
 func (s *Server) setMinimized(in map[string]any, reason, payload, field string) (any, error) {
 	_, d := s.findDiffComment(func(d *DiffComment) bool { return nodeID("PRRC", d.ID) == in["subjectId"] })
 	typ := "PullRequestReviewComment"
@@ -230,7 +230,8 @@ func (s *Server) setMinimized(in map[string]any, reason, payload, field string) 
 	return &node{typ: payload, fields: object{field: n}}, nil
 }
 
-// hunk contains the numbers of the lines of a hunk, each of which can have a comment, by side.
+// hunk has, for each side, the numbers of the lines of a hunk. Each of the lines can have a
+// comment.
 type hunk struct{ left, right map[int]bool }
 
 // hunksOf reads a unified diff without file headers, as the API's patch is.

@@ -1,9 +1,9 @@
-// Package githubtest is a GitHub for tests: one repository with real state,
-// whose every request and answer is checked against GitHub's own descriptions
-// of its REST and GraphQL APIs, and which fails where a test wants it to.
+// Package githubtest is a GitHub for tests: one repository with real state, which fails where a
+// test wants it to. Requests and answers are checked against GitHub's own descriptions of its REST
+// and GraphQL APIs.
 //
-// It is an http.Handler on TCP (Start) and an http.RoundTripper in memory
-// (Transport); in memory it can live in virtual time.
+// It is an http.Handler on TCP (Start) and an http.RoundTripper in memory (Transport); in memory it
+// can live in virtual time.
 package githubtest
 
 import (

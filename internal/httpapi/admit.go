@@ -39,8 +39,8 @@ func (s *Server) admit(r *http.Request, rt *route) (access.Grant, error) {
 	return grant, s.limit(grant.Name, 1)
 }
 
-// checkOrigin refuses requests that a browser sends for a page of another site: those that give a host
-// name of that site which its owner made point here (DNS rebinding), and those across sites.
+// checkOrigin refuses requests that a browser sends for a page of another site. Such a request goes
+// across sites, or to a name of the other site that its owner made point here (DNS rebinding).
 func (s *Server) checkOrigin(r *http.Request) error {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -64,8 +64,8 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	return nil
 }
 
-// isOwnAddress reports whether host is the address that the request's connection was made to. Such a
-// host was not looked up, so nobody made a name of theirs point here.
+// isOwnAddress reports whether host is the address that the request's connection was made to. An
+// address is not looked up, so it cannot be a name that somebody made point here.
 func isOwnAddress(ctx context.Context, host string) bool {
 	address, err := netip.ParseAddr(host)
 	here, ok := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr)

@@ -15,8 +15,8 @@ type (
 )
 
 // Call answers a request of a caller who was admitted already, without a connection. The scopes of
-// the grant apply as over HTTP, and the status and the body are the same. The request does not count
-// against the rate, because the one that led to it was counted; see Mount.
+// the grant apply as over HTTP, and the status and the body are the same. The request does not
+// count against the rate, because the caller's own request was counted; see Mount.
 func (s *Server) Call(ctx context.Context, g access.Grant, method, target string, body []byte) (status int, answer []byte, err error) {
 	return s.call(ctx, g, method, target, nil, body)
 }

@@ -42,10 +42,10 @@ func (c jsonConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The answers of net/http itself, each of which it writes in one piece: a status line, ownHeaders
-// and a short text; the refusal of an expectation, which has no text; and the answer to a client
-// that speaks HTTP where TLS is spoken. Nothing that a handler writes looks like them: the first
-// piece of its answer has other headers, and each later piece ends with the end of a chunk.
+// net/http writes each of its own answers in one piece. Most have a status line, ownHeaders and a
+// short text. The refusal of an expectation has no text, and there is one answer to a client that
+// speaks HTTP where TLS is spoken. Nothing that a handler writes looks like them: the first piece
+// of its answer has other headers, and each later piece ends with the end of a chunk.
 const (
 	maxOwnAnswer    = 512
 	ownHeaders      = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"

@@ -148,8 +148,8 @@ func (s *Server) decideLoop(w http.ResponseWriter, r *http.Request, g access.Gra
 	return s.applyToLoop(w, r, body, fixloop.Event{Type: fixloop.EventDecision, Decision: body.Decision, N: int(body.N), By: g.Name})
 }
 
-// applyToLoop sends a loop the event that a body asks for, once for each idempotency key, and
-// answers the loop as it is then.
+// applyToLoop sends a loop the event that a body asks for, once for each idempotency key. It
+// answers with the loop as it is after the event.
 func (s *Server) applyToLoop(w http.ResponseWriter, r *http.Request, body any, e fixloop.Event) (int, error) {
 	key, err := idempotencyKey(r)
 	if err != nil {

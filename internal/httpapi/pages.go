@@ -16,9 +16,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/pages"
 )
 
-// mountPages serves the pages for people, which are made of answers of the API. Host, origin, scopes
-// and rate are checked as for the API. Visitors can identify themselves by the cookie of a session,
-// too, which the API never looks at.
+// mountPages serves the pages for people, which are made of answers of the API. Host, origin,
+// scopes and rate are checked as for the API. Visitors can also identify themselves by the cookie
+// of a session. The API never looks at this cookie.
 func (s *Server) mountPages() {
 	site := pages.NewCoordinator(s.Log)
 	s.mux.HandleFunc(pages.CoordinatorPath, func(w http.ResponseWriter, r *http.Request) { s.servePage(site, w, r) })
@@ -53,8 +53,8 @@ func (s *Server) servePage(site *pages.Coordinator, w http.ResponseWriter, r *ht
 	s.metrics.observe(r, pages.CoordinatorPath, counting.status, began)
 }
 
-// isNavigation reports whether a browser shows the answer to a person who follows a link to a path
-// of this server, so that no other page sees the answer.
+// isNavigation reports whether a person follows a link to a path of this server. The browser then
+// shows the answer to the person, and no other page sees it.
 func isNavigation(r *http.Request) bool {
 	opensPage := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 	target := r.URL.RequestURI()
@@ -173,9 +173,9 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, token string, co
 	return http.StatusSeeOther, nil
 }
 
-// sessionCookie returns the cookie of a session, without its value. Where the connection is known to
-// be private, the cookie is one that browsers send over such connections only, and accept from this
-// host only.
+// sessionCookie returns the cookie of a session, without its value. If the connection is known to
+// be private, browsers send the cookie over private connections only, and accept it from this host
+// only.
 func sessionCookie(r *http.Request, public bool) *http.Cookie {
 	c := &http.Cookie{Name: "airlock-session", Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
 	// Beyond loopback there is TLS, here or in the proxy.

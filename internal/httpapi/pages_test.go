@@ -465,8 +465,8 @@ func (b *browser) escalated(issue int, title string) string {
 	return "/ui/loops/" + url.PathEscape(id)
 }
 
-// TestManyLoops asserts that a page of loops leads to the next one, as the API's answer does,
-// and that what waits for a decision is found among many that do not.
+// TestManyLoops asserts that a page of loops leads to the next one, as the API's answer does, and
+// that the loops that wait for a decision are found among many others.
 func TestManyLoops(t *testing.T) {
 	t.Parallel()
 	b := &browser{api: start(t, nil)}

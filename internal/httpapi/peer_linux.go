@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerUser returns the user whose process is at the other end of a connection of this
-// machine, as the kernel knows it. The parameter here is this process's end of the
-// connection, and there is the other one.
+// peerUser returns the user whose process is at the other end of a connection of this machine, as
+// the kernel knows it. The parameter here is the address of this process's end; the parameter there
+// is the address of the other end.
 func peerUser(here, there netip.AddrPort) (uid int, err error) {
 	if uid, found, err := diagnosedOwner(there, here); found && err == nil {
 		return uid, nil

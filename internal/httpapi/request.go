@@ -16,8 +16,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// bodySchema returns the schema of an object with these members and no others, of which some are
-// required.
+// bodySchema returns the schema of an object that may have these members and no others. required
+// has the names of those that it must have.
 func bodySchema(required []any, members map[string]any) *schema.Schema {
 	return schema.New(func() (any, error) {
 		return map[string]any{"type": "object", "required": append([]any{}, required...), "additionalProperties": false, "properties": members}, nil

@@ -222,7 +222,8 @@ func (s *Server) followRun(w http.ResponseWriter, r *http.Request, g access.Gran
 }
 
 // sendEvents sends the events of a run after the one with the number last, until the run or ctx has
-// ended. After an error it returns, because the answer has begun: the client connects again.
+// ended. After an error it just returns: the answer has begun, so it cannot report the error, and
+// the client connects again.
 func (s *Server) sendEvents(ctx context.Context, w http.ResponseWriter, id string, last int64) {
 	control := http.NewResponseController(w)
 	send := func(lines string) error {

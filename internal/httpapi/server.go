@@ -106,7 +106,7 @@ func (s *Server) Stop() { s.stop.Do(func() { close(s.stopped) }) }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The mux would answer a path that is not clean by itself, with a text or a redirection, and a
+	// The mux would itself answer a path that is not clean, with a text or a redirection. A
 	// redirection turns a POST into a GET.
 	if clean := cleanPath(r); clean != r.URL.EscapedPath() && !strings.HasPrefix(clean, pages.CoordinatorPath) {
 		s.serve(w, r, nil)
@@ -186,8 +186,8 @@ func (s *Server) route(r *http.Request, methods map[string]*route) (*route, erro
 		with("Allow", strings.Join(allowed, ", "))
 }
 
-// checkTexts refuses a path or a query that cannot be read, or contains a text that is never a name
-// and that a store may not be able to look for.
+// checkTexts refuses a path or a query that cannot be read, is not UTF-8 or contains NUL. Such a
+// text is never a name, and a store may not be able to look for it.
 func checkTexts(r *http.Request) error {
 	query, err := url.QueryUnescape(r.URL.RawQuery)
 	if err == nil {
@@ -201,8 +201,8 @@ func checkTexts(r *http.Request) error {
 	return nil
 }
 
-// checkQuery refuses parameters that the route does not have, and those that are given twice. A
-// route without any accepts every query, such as that of a prober.
+// checkQuery refuses parameters that the route does not have, and parameters that are given twice.
+// A route without parameters accepts every query, such as a prober's.
 func (rt *route) checkQuery(q url.Values) error {
 	if rt.query == nil {
 		return nil

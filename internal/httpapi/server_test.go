@@ -675,7 +675,7 @@ func TestRate(t *testing.T) {
 	if r := a.do("GET", "/agents", ""); last != 429 && r.StatusCode != 429 {
 		t.Errorf("five requests at once pass a limit of two a second: %d", last)
 	}
-	// What a mounted handler asks does not count again, and a batch counts as its requests do.
+	// Requests of a mounted handler do not count again. A batch counts as many requests as it has.
 	b := start(t, func(c *Config) { c.Rate = 1 })
 	b.Mount("/mounted", access.Read, func(g access.Grant) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -848,7 +848,7 @@ func testPeerUser(t *testing.T, address string) {
 	}
 }
 
-// TestMetricsWithoutTheStore asserts that a store that cannot be used costs no other metric.
+// TestMetricsWithoutTheStore asserts that all other metrics are there if the store cannot be used.
 func TestMetricsWithoutTheStore(t *testing.T) {
 	a := start(t, nil)
 	rename := func(from, to string) {

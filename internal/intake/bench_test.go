@@ -33,8 +33,8 @@ func mixed(lines int) []byte {
 	return b.Bytes()
 }
 
-// dirty returns lines like those of mixed, each text of which needs cleaning. Every
-// second security report is a SARIF log.
+// dirty returns lines like those of mixed, but each of their texts needs cleaning. Every second
+// security report is a SARIF log.
 func dirty(lines int) []byte {
 	r := rand.New(rand.NewPCG(5, 40_000))
 	additions := []string{

@@ -24,8 +24,8 @@ type Documents struct {
 	// Schemas adds to the report the schemas of the kinds of rejected records, so that
 	// an agent can correct itself.
 	Schemas bool
-	// Each, unless it is nil, is called with each outcome, in the order of the input. What
-	// Accepted points to is valid until it returns.
+	// Each, unless it is nil, is called with each outcome, in the order of the input. An accepted
+	// item is valid only until Each returns.
 	Each func(Outcome)
 }
 

@@ -20,12 +20,12 @@ import (
 // Config is the configuration of the door. The zero value accepts every kind with
 // its default limits and cleans by the strictest rules.
 type Config struct {
-	// Strict makes an unknown field, and null for an optional field, a violation.
-	// Otherwise such a field is left out of the item and noted.
+	// Strict makes an unknown field, and null for an optional field, a violation. Otherwise the
+	// field is left out of the item and noted, unless the item would then write something else.
 	Strict bool
-	// Enabled are the kinds that are accepted; nil means all. Any other kind is a
-	// violation, whose message lists these. It is for collect, which reports to the
-	// agent at once; for apply it is nil, because policy denies such an item.
+	// Enabled are the kinds that are accepted; nil means all. Any other kind is a violation, whose
+	// message lists the enabled kinds. collect sets it, because it reports to the agent at once.
+	// apply does not, because the policy denies such an item.
 	Enabled map[safeoutput.Kind]bool
 	// Max is how many items of a kind are accepted; a negative number means no
 	// limit. Other kinds have their default limit.
@@ -39,8 +39,8 @@ type Config struct {
 	// MaxLabels is how many labels an item of a kind with such a limit may have. 0
 	// means the default, a negative number no limit.
 	MaxLabels int
-	// Repository is the workflow run's own, as owner/name. An item that names another one
-	// is rejected. Where it is "", an accepted item keeps the name, for the policy to judge.
+	// Repository is the workflow run's own, as owner/name. An item that names another repository is
+	// rejected. If Repository is "", the item keeps the name, for the policy to judge.
 	Repository string
 	// Sanitize is how texts are cleaned. A MaxBodyUTF16 of 0 means defaultMaxBody.
 	Sanitize sanitize.Config
@@ -108,8 +108,8 @@ func (a Accepted) Asked(field string) (text string, ok bool) {
 	return "", false
 }
 
-// Source returns the text of the item's record as the agent wrote it, as much of it as
-// Config.KeepSource says. It is as hostile as the file.
+// Source returns the beginning of the record's text as the agent wrote it; Config.KeepSource limits
+// its length. It is as hostile as the file.
 func (a Accepted) Source() string { return a.source }
 
 // Own reports whether Airlock itself made the item. Only the function Own makes such

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// changesMeaning refuses a field that the kind does not have if leaving it out would change
-// where or what the item writes, and reports whether it did.
+// changesMeaning reports whether the item would write something else, or elsewhere, without a field
+// that the kind does not have. If so, it refuses the field; at most maxRefusedFields are listed.
 func (j *recordJudge) changesMeaning(m schema.Member) bool {
 	problem := j.lostMeaning(m)
 	if problem == "" {
@@ -33,10 +33,10 @@ func (j *recordJudge) changesMeaning(m schema.Member) bool {
 	return true
 }
 
-// lostMeaning returns why a field that the kind does not have must not be left out, as the
-// end of a sentence that begins with the field's name. It returns "" if the field may be left
-// out: if it is empty, is in Spec.Transport or belongs to an item that only reports, or if
-// neither its name nor its value says where or what the item writes.
+// lostMeaning returns why a field that the kind does not have must not be left out, as the end of a
+// sentence that begins with the field's name. It returns "" for a field that may be left out. Such
+// a field is empty, is in Spec.Transport, belongs to an item that only reports, or has a name and a
+// value that do not say where or what the item writes.
 func (j *recordJudge) lostMeaning(m schema.Member) string {
 	spec := j.form.spec
 	if spec.AlwaysAllowed || isEmpty(m.Value) || slices.Contains(spec.Transport, m.Name) {
@@ -71,7 +71,7 @@ func (j *recordJudge) lostMeaning(m schema.Member) string {
 // maxRefusedFields bounds the violations about fields of one record.
 const maxRefusedFields = 100
 
-// nameBytes are those of a name that can stand in a path as it is.
+// nameBytes are the bytes that a name may consist of to stand in a path as it is.
 const nameBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 // isEmpty reports whether a value says nothing: agents write such values for fields that
@@ -116,8 +116,8 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// envelopes are names, in snake_case, of fields in which agents write what belongs next to
-// the type, as in the call of a tool. Those that only describe, such as metadata, are not
+// envelopes are names, in snake_case, of fields in which agents write other fields that belong next
+// to the type, as in the call of a tool. Names of mere descriptions, such as metadata, are not
 // among them.
 var envelopes = wordSet(`arg args argument arguments param params parameter parameters option options input inputs
 	data payload request properties attributes config configuration settings value values`)
@@ -196,7 +196,7 @@ var wordMeanings = func() map[string]meaning {
 var wholeNames = wordSet(`on to url uri href link html_url permalink no nr node_id subject_id where for # no.
 	full_name slug remote fork`)
 
-// repositoryNames are the names, among those that mean a target, of a repository.
+// repositoryNames are the names of a repository among the names that mean a target.
 var repositoryNames = wordSet(`full_name repo_full_name slug repo_slug remote fork upstream
 	nwo owner org organization repo_id repository_id`)
 
@@ -207,7 +207,7 @@ var wholeActions = wordSet("if unless when until")
 // annotations are names that documents in JSON give to comments.
 var annotations = wordSet("_comment $comment //")
 
-// neighbours are words that stand next to those of a target in a name without separators.
+// neighbours are words that can stand next to a word for a target in a name without separators.
 var neighbours = wordSet("no nr id name full url link node key ref to on of html this current parent base head")
 
 // longestWord is the length in bytes of the longest word that means a target, or neighbour.
@@ -391,8 +391,8 @@ func isThingPath(s string) bool {
 	return false
 }
 
-// isThingID reports whether s is the id that GraphQL has for an issue, a pull request, a
-// discussion or a comment, in its present form.
+// isThingID reports whether s is an id of GraphQL, in its present form: of an issue, a pull
+// request, a discussion, a comment, a review or its thread.
 func isThingID(s string) bool {
 	kind, id, ok := strings.Cut(s, "_")
 	if !ok || !strings.HasPrefix(id, "kw") || len(id) < 8 || strings.Trim(id, nameBytes) != "" {

@@ -17,8 +17,8 @@ type Violation struct {
 	Kind safeoutput.Kind `json:"kind"` // "" if the record has no known one
 	// Path is the place in the record: "$.labels[2]".
 	Path string `json:"path"`
-	// Message is one line. It may quote what the agent wrote, shortened and with
-	// characters that do not print escaped.
+	// Message is one line. It may quote what the agent wrote, but shortened, and with escapes for
+	// characters that do not print.
 	Message string `json:"message"`
 	// SchemaPath is the place of the violated keyword in the kind's schema, or "" for a
 	// rule that the schema does not contain.
@@ -42,7 +42,7 @@ func prefix(line int, kind safeoutput.Kind) string {
 	switch {
 	case line == 0 && kind == "":
 		return ""
-	case line == 0: // one of Airlock's own items, or one that is missing
+	case line == 0: // one of Airlock's own items, or a missing item
 		return string(kind) + ": "
 	case kind == "":
 		return "Line " + strconv.Itoa(line) + ": "
@@ -68,12 +68,12 @@ func atMost(n int, one, several string) string {
 
 // Repair is one kind of repair to a record or to one of its fields.
 type Repair struct {
-	// Kind is one of package jsonrepair's kinds, or one of those below.
+	// Kind is one of package jsonrepair's kinds, or one of the constants below.
 	Kind string `json:"kind"`
 	// Field is the name of the repaired field; "" means the record.
 	Field string `json:"field,omitempty"`
-	// Offset is the byte offset of the first repair: in the record or, for a SARIF log
-	// in a string, in that string. It is 0 for other repairs to a field.
+	// Offset is the byte offset of the first repair in the record. In a SARIF log that is in a
+	// string, it is the offset in that string. It is 0 for other repairs to a field.
 	Offset int `json:"offset,omitempty"`
 	Count  int `json:"count"`
 }

@@ -103,9 +103,9 @@ type pipeline struct {
 	free, work, order chan *batch
 	slots             chan struct{} // one element for each slotSize in flight
 
-	// tickets are, for each kind with a limit, how many more of its items the workers
-	// clean. At first there are as many as the kind may have items. If the items that got
-	// them are not those that are accepted in the end, outcome cleans the others.
+	// tickets has, for each kind with a limit, how many more of its items the workers clean. At
+	// first that is how many items the kind may still have. If an item without a ticket is accepted
+	// in the end, outcome cleans it.
 	tickets   map[safeoutput.Kind]*atomic.Int64
 	counts    map[safeoutput.Kind]int // how many items are accepted so far
 	kept      int                     // how many bytes of records the outcomes keep
@@ -270,9 +270,8 @@ func (p *pipeline) source(raw []byte) string {
 	return string(raw[:n])
 }
 
-// deliverRest calls the sink with the outcomes of a document, and with those of kinds of
-// which there are too few items. If nothing in the document counts, all its records are
-// rejected.
+// deliverRest calls the sink with the outcomes of a document, and with a rejection for each kind
+// that has too few items. If nothing in the document counts, all its records are rejected.
 func (p *pipeline) deliverRest(kept []Outcome, sink func(Outcome) error) error {
 	problem := p.reader.DocumentProblem()
 	if problem != nil {
@@ -351,8 +350,8 @@ func (p *pipeline) outcome(v *verdict) Outcome {
 	return Outcome{Accepted: &v.accepted}
 }
 
-// encodeItem appends the item's JSON to buf. The item's slice of it stays valid if
-// buf grows later, because growing copies.
+// encodeItem appends the item's JSON to buf. The item keeps a slice of buf, which stays valid when
+// buf grows later, because growing copies the bytes.
 func encodeItem(v *verdict, buf []byte) []byte {
 	from := len(buf)
 	out, err := safeoutput.AppendEncode(buf, v.accepted.item)

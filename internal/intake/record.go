@@ -270,8 +270,8 @@ func (j *recordJudge) inCase(m schema.Member, to func([]byte) []byte) []byte {
 	return word.Value
 }
 
-// validate validates the members by the form's schema, and sets the item's fields to
-// those that are valid.
+// validate validates the members by the form's schema, and assigns the valid ones to the item's
+// fields.
 func (j *recordJudge) validate(members []schema.Member) {
 	it, form := j.form.spec.New(), j.form
 	j.accepted.item = it
@@ -302,9 +302,9 @@ func (j *recordJudge) validate(members []schema.Member) {
 	}
 }
 
-// reword makes some messages more helpful: those about a missing field, for which the
-// record may have one with a similar name, those about the repository, and those about a
-// number, for which the schema has alternatives.
+// reword makes three kinds of messages more helpful: about a missing field, because the record may
+// have one with a similar name; about the repository; and about a number, because the schema has
+// alternatives for it.
 func (j *recordJudge) reword(v schema.Violation, members []schema.Member) schema.Violation {
 	name := strings.TrimPrefix(v.Path, "$.")
 	if strings.HasSuffix(v.SchemaPath, "required") {

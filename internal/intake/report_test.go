@@ -59,8 +59,8 @@ func jsonNames(typ reflect.Type) (all, always []string) {
 	return all, always
 }
 
-// TestReportSchemaAndTypesAgree: the report has the members that its schema lists, and
-// those that it always has are required.
+// TestReportSchemaAndTypesAgree asserts that the report has the members that its schema lists, and
+// that the schema requires the members that the report always has.
 func TestReportSchemaAndTypesAgree(t *testing.T) {
 	root, definitions := reportSchema(t)
 	for typ, object := range map[reflect.Type]reportObject{

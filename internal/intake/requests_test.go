@@ -8,12 +8,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// TestOnlyRequestsAreRecords asserts which objects of a text are requests: in each text, ASK stands
-// for one that is and NOT for one that is not. Where a text writes a request out, @ASK@ begins its
-// message.
+// TestOnlyRequestsAreRecords asserts which objects of a text are requests. In each text, ASK stands
+// for a request and NOT for another object. If a text has a request in full, the request's message
+// begins with @ASK@.
 func TestOnlyRequestsAreRecords(t *testing.T) {
 	for name, text := range map[string]string{
-		// What is commented out, struck through, quoted or hidden.
+		// Objects that are commented out, struck through, quoted or hidden.
 		"comment":                         "<!-- NOT -->\nASK",
 		"comment without space":           "<!--NOT-->\nASK",
 		"comment, two objects":            "<!-- NOT NOT NOT -->\nASK",

@@ -139,9 +139,9 @@ func needsTrim(raw []byte) bool {
 	return false
 }
 
-// checkLabels returns the cleaned labels without repetitions, which GitHub ignores too,
-// and without those beyond the limit. Other texts are cleaned only if no limit drops the
-// item. Labels are cleaned here, because a label may be invalid after it is cleaned.
+// checkLabels returns the cleaned labels. It leaves out repetitions, which GitHub ignores too, and
+// the labels beyond the limit. It cleans the labels at once, because a label may be invalid after
+// it is cleaned. Other texts are cleaned later, if no limit drops the item.
 func (j *recordJudge) checkLabels(labels []string) []string {
 	if j.labels != nil && labels == nil { // the schema refused the field
 		j.checkRefusedLabels()
@@ -188,8 +188,8 @@ func (j *recordJudge) checkLabel(i int, label string) (clean string, ok bool) {
 	return clean, true
 }
 
-// checkRefusedLabels checks the elements of labels that are not valid by the schema,
-// so that all violations are reported.
+// checkRefusedLabels checks the elements of labels if the schema refused the field, so that their
+// violations are reported, too.
 func (j *recordJudge) checkRefusedLabels() {
 	var list []any
 	if json.Unmarshal(j.labels, &list) != nil {

@@ -59,7 +59,7 @@ func (j *recordJudge) unquoteSARIF(raw []byte) ([]byte, error) {
 // maxSARIFViolations is how many violations of a SARIF log are listed.
 const maxSARIFViolations = 20
 
-// readSARIF reads a log. It refuses one that cannot be read, and returns nil.
+// readSARIF reads a log. If it cannot be read, readSARIF refuses it and returns nil.
 func (j *recordJudge) readSARIF(raw []byte) *sarif.Log {
 	log, err := sarif.Read(raw)
 	if err != nil {
@@ -98,7 +98,7 @@ func (j *recordJudge) cleanSARIF(it *safeoutput.CreateSecurityReport) {
 		return
 	}
 	it.SARIF = log.JSON()
-	if len(notes) > 0 { // otherwise only the order of members and line ends are new
+	if len(notes) > 0 { // otherwise only the order of members and the line ends differ
 		j.checkSARIF(log) // a tool's name may be empty now
 	}
 	for _, n := range notes {

@@ -13,9 +13,9 @@ var storedElsewhere = lazyregexp.New(`(?i)\b(?:saved|stored|written|persisted|mo
 // tooLongReason matches the reason that such a notice gives: that the text was too long.
 var tooLongReason = lazyregexp.New(`(?i)\b(?:too (?:large|long|big)|truncated|exceed(?:s|ed)?|over the limit|persisted[- ]output|full (?:content|output|result|response|text)s?)\b`)
 
-// isStoredElsewhere reports whether a text is nothing but a program's notice that it stored
-// the text in a file because it was too long, as some clients of tools do with arguments:
-// "[Content too large, saved to file: abc.json]".
+// isStoredElsewhere reports whether a text is nothing but a program's notice that the real text was
+// too long and is in a file: "[Content too large, saved to file: abc.json]". Some clients of tools
+// replace arguments by such notices.
 func isStoredElsewhere(text string) bool {
 	const longest = 1000
 	if len(text) > longest || !strings.ContainsAny(text, `/.\`) {

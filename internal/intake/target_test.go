@@ -115,8 +115,8 @@ func TestTargetViolations(t *testing.T) {
 	}
 }
 
-// TestFieldsThatChangeWhatIsDone gives each kind the fields that other programs have for it or for
-// other kinds, and asserts that a line with one that the kind does not have is rejected.
+// TestFieldsThatChangeWhatIsDone gives each kind that does not only report the fields that other
+// programs or other kinds have. It asserts that a line is rejected if its kind lacks the field.
 func TestFieldsThatChangeWhatIsDone(t *testing.T) {
 	fields := []string{"event", "review_event", "action", "operation", "mode", "state", "status", "state_reason", "reply_to", "reply_to_id", "in_reply_to",
 		"comment_id", "thread_id", "assignees", "assignee", "assigned_to", "reviewers", "team_reviewers", "milestone", "milestone_number", "labels",
@@ -175,9 +175,9 @@ func TestValuesThatMeanSomething(t *testing.T) {
 }
 
 // TestNumberUnderAnyName asserts that a kind that acts on something that exists rejects a number or
-// a reference, in each form, under each name that a target can have, next to the type and in the
-// arguments of a call; and that other values under these names, numbers under other names, and all
-// of them for other kinds, are left out and noted.
+// a reference, in each form, under each name that a target can have. The field may be next to the
+// type or in the arguments of a call. Fields with other values or other names, and all fields of
+// the other kinds, are left out and noted.
 func TestNumberUnderAnyName(t *testing.T) {
 	names := []string{"id", "ID", "ids", "n", "N", "nb", "identifier", "key", "resource", "resource_id", "resourceId", "resourceid", "resource-identifier", "object",
 		"object_id", "objectID", "entity", "entity_id", "record", "thing_id", "post_id", "subject", "case_id", "task_id", "task-key", "Reference_Id", "\uff49\uff44"}
@@ -304,8 +304,8 @@ func TestFieldsThatChangeNothing(t *testing.T) {
 	}
 }
 
-// TestWhatOtherProgramsAdd asserts that the members are accepted that other programs add when they
-// pass an agent's lines on, to describe how they have stored the changes.
+// TestWhatOtherProgramsAdd asserts that a line may have the members that other programs add when
+// they pass it on. The members describe how those programs have stored the changes.
 func TestWhatOtherProgramsAdd(t *testing.T) {
 	for kind, fields := range map[string]string{
 		"create_pull_request":         `"title":"t","body":"b","branch":"fix-1","base_commit":"0123","patch_path":"/tmp/aw.patch","bundle_path":"/tmp/aw.bundle","patch_lines":7`,

@@ -110,8 +110,9 @@ type Filter struct {
 	Limit      int    // the largest number of loops
 }
 
-// List returns loops by their repositories, those of the highest issue numbers first, and of these
-// the newest first. The error is ErrNoLoop if After does not have the form of an ID.
+// List returns loops in the order of their repositories. In a repository, the highest issue number
+// comes first, and for an issue, the newest loop. The error is ErrNoLoop if After does not have the
+// form of an ID.
 func (b *Book) List(ctx context.Context, f Filter) ([]Loop, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	add := func(condition string, values ...any) {
@@ -185,9 +186,9 @@ func allDelivered(ctx context.Context, q store.Querier, id string) (bool, error)
 	return pending == 0, err
 }
 
-// Start returns the newest loop of a pull request with new settings if it is open, and otherwise
-// opens the next one, whatever l.Ordinal is. queue returns the name of the queue of the engine that
-// will drive the loop with an ID.
+// Start returns the newest loop of a pull request, with new settings, if this loop is open.
+// Otherwise it opens the next loop, whatever l.Ordinal is. For the ID of a loop, queue returns the
+// queue of the engine that will drive the loop.
 func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessage, queue func(id string) string) (loop Loop, opened bool, err error) {
 	var last Loop
 	err = b.store.Transact(ctx, func(tx store.Tx) error {
@@ -219,7 +220,8 @@ func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessa
 	return loop, opened, err
 }
 
-// openNext opens the loop after those with ordinals up to last, and after those that were deleted.
+// openNext opens the loop with the next ordinal: after last, and after the ordinals of deleted
+// loops.
 func (b *Book) openNext(ctx context.Context, tx store.Tx, l fixloop.Loop, last int, settings json.RawMessage, queue func(id string) string) (loop Loop, err error) {
 	var deleted int
 	err = tx.QueryRow(ctx, `SELECT ordinal FROM loop_numbers WHERE repository = $1 AND issue = $2`, l.Repository, l.Issue).Scan(&deleted)
@@ -288,7 +290,8 @@ func (b *Book) forget(ctx context.Context, id string) error {
 	return errors.Join(err, b.engine.RemoveQueue(OfOne(id)))
 }
 
-// NextID returns the ID of the loop that follows the one with an ordinal, 0 for none.
+// NextID returns the ID of the loop after the one with the ordinal last. If last is 0, that is the
+// first loop.
 func NextID(repository string, issue, last int) string {
 	return repository + "#" + strconv.Itoa(issue) + "." + strconv.Itoa(last+1)
 }

@@ -39,14 +39,15 @@ type Hands interface {
 
 // Config describes a driver.
 type Config struct {
-	// Name is that of the engine's executor, and of the queue of the loops to drive: for a driver of
-	// one loop, OfOne of the loop's ID.
+	// Name is the name of the engine's executor, and of the queue of the loops to drive. For a
+	// driver of one loop, it is OfOne of the loop's ID.
 	Name string // required
 	// Hands returns the hands that work for these loops.
 	Hands  func(*Book) Hands // required
 	Logger *slog.Logger      // required
-	// Waits is called when the driver has waited for some seconds for a database that does not
-	// answer, with the reason, and with nil when it goes on; it may be nil.
+	// Waits, unless it is nil, is called when the driver has waited for some seconds for a database
+	// that does not answer. Its argument is the reason. When the driver goes on, Waits is called
+	// with nil.
 	Waits func(error)
 	// Poll is the time between two looks at the queue; 0 for the engine's default.
 	Poll time.Duration
@@ -130,8 +131,8 @@ func (d *Driver) watch() {
 // then does not see.
 const looksTillAlone = 8
 
-// takeUp begins the workflows that a replaced driver has taken, and wakes those that have begun
-// here, whose messages the old one may have taken.
+// takeUp begins the workflows that a replaced driver has taken. It also wakes the workflows that
+// have begun here, because the old driver may have taken their messages.
 func (d *Driver) takeUp() {
 	if _, err := d.engine.Recover(); err != nil && d.base.Err() == nil {
 		d.log.Warn("the loops that another process left cannot be resumed; start again to resume them", "error", err)
@@ -147,7 +148,8 @@ func (d *Driver) takeUp() {
 	}
 }
 
-// isCurrent reports whether no other driver has taken over. If one has, it ends the engine.
+// isCurrent reports whether this driver can go on. If another driver has taken over, it cannot, and
+// isCurrent ends the engine.
 func (d *Driver) isCurrent(ctx context.Context) bool {
 	err := d.store.Hold(ctx)
 	return err == nil || !d.engine.GiveUp(err) && ctx.Err() == nil
@@ -260,7 +262,7 @@ func (d *Driver) announce() {
 	d.turned = make(chan struct{})
 }
 
-// turn applies the deadlines that have passed to the loop, and returns what to do next.
+// turn lets the deadlines of the loop that have passed take effect, and returns what to do next.
 func (d *Driver) turn(ctx context.Context, tx store.Tx, id string) (turn, error) {
 	l, err := d.locked(ctx, tx, id)
 	if err != nil {

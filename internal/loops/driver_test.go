@@ -277,8 +277,8 @@ func TestTimersOutliveTheProcess(t *testing.T) {
 	})
 }
 
-// A validation that takes too long is reminded and escalated as well, and its late answer
-// changes nothing.
+// TestASlowValidation asserts that a validation that takes too long leads to a reminder and an
+// escalation, too, and that its late answer changes nothing.
 func TestASlowValidation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 // expireBatch is how many loops Expire looks at in one go.
 const expireBatch = 100
 
-// Expire deletes loops, with their messages, some time after they have ended and delivered all
-// messages. retention is that time, which begins when Expire first finds a loop ended. The
-// number of the last loop of each pull request is kept, so that no later loop has the ids of
-// an earlier one.
+// Expire deletes loops that have ended and delivered all messages, together with the messages,
+// after the time retention. This time begins when Expire first finds a loop in that state. The
+// number of the last loop of each pull request is kept, so that no later loop has the ids of an
+// earlier one.
 func (b *Book) Expire(ctx context.Context, retention time.Duration) error {
 	now := b.store.Now()
 	if _, err := b.store.Exec(ctx, `UPDATE loops SET ended = `+now+` WHERE ended = 0 AND outcome <> '' AND NOT EXISTS (SELECT 1 FROM messages WHERE loop = loops.id AND delivered = 0)`); err != nil {

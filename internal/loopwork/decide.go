@@ -32,8 +32,8 @@ func ParseDecision(words []string, by string) (fixloop.Event, error) {
 	return e, nil
 }
 
-// Decide makes a person's decision about the loop, and returns where it is then. log is the
-// engine's.
+// Decide makes a person's decision about the loop, and returns the loop's status after it. log is
+// the engine's.
 func (k Key) Decide(ctx context.Context, getenv func(string) string, decision fixloop.Event, log *slog.Logger) (s loops.Status, err error) {
 	st, l, err := k.find(ctx, getenv)
 	if err != nil {

@@ -39,8 +39,8 @@ func (k Key) Status(ctx context.Context, getenv func(string) string) (s loops.St
 	return s, nil
 }
 
-// List returns the status of each loop in the store, or of those of the repository if the key names
-// one.
+// List returns the status of each loop in the store. If the key names a repository, it returns only
+// the loops of the repository.
 func (k Key) List(ctx context.Context, getenv func(string) string) (list List, err error) {
 	st, err := k.open(ctx, getenv)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 // watchInterval is how often a work tree is looked at for a person's commit.
 const watchInterval = time.Second
 
-// Config is what the work of one loop is done with.
+// Config has what the work of one loop needs.
 type Config struct {
 	// Fixer is the command that mends, and the work tree. Without a Command a person mends.
 	Fixer  fixer.Config
@@ -73,8 +73,8 @@ func (h *Hands) Work(ctx context.Context, l loops.Loop, w fixloop.Work, send fun
 	return fixloop.Event{}, false
 }
 
-// Deliver implements loops.Hands. It writes messages to Progress, those on which people have to act in
-// full, and leaves out changes of a single check's status.
+// Deliver implements loops.Hands. It writes messages to Progress: in full if people have to act on
+// them, otherwise as a line. It leaves out changes of a single check's status.
 func (h *Hands) Deliver(_ context.Context, _ loops.Loop, m fixloop.Message) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

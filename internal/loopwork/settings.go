@@ -23,14 +23,15 @@ type settings struct {
 	Policy  string   `json:"config,omitempty"` // the file of the owner's configuration
 	Fixer   []string `json:"fixer,omitempty"`
 	PassEnv []string `json:"pass_env,omitempty"`
-	// Request is the validation request whose criteria the loop has to meet; "" for none. It is
-	// kept, so that nobody changes it while the loop runs. Evidence is where evidence goes.
+	// Request is the content of the validation request whose criteria the loop has to meet; "" for
+	// none. It is kept, so that nobody changes it while the loop runs. Evidence is the directory
+	// for evidence.
 	Request  string `json:"request,omitempty"`
 	Evidence string `json:"evidence,omitempty"`
 }
 
-// Given are settings that a user gives; those that are nil stay as an open loop has them. Paths are
-// relative to the current directory.
+// Given are settings that a user gives. A setting that is nil stays as an open loop has it. Paths
+// are relative to the current directory.
 type Given struct {
 	Dir, Base *string
 	Policy    *string // the file of the owner's configuration

@@ -20,7 +20,8 @@ var (
 	ErrTooLarge = errors.New("too large")
 )
 
-// A KindError reports that the name exists, but is not that of the kind of file that was to be opened.
+// A KindError reports that a name exists, but that the file has another kind than the caller asked
+// for.
 type KindError struct {
 	Found fs.FileMode // the type of what is there
 	want  string      // "a directory"
@@ -63,8 +64,8 @@ func openExpected(dir *os.Root, name string, flag int, expected fs.FileInfo) (*o
 	return f, opened, nil
 }
 
-// isSame reports whether both are one file. A new file of another type can have the number
-// of one that was removed.
+// isSame reports whether both are one file. It compares the types, too, because a new file can have
+// the number of a removed file of another type.
 func isSame(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Mode().Type() == b.Mode().Type()
 }

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// others makes, at a path, each kind of thing that is not an ordinary file with a name of its own.
+// others has a function for each kind of thing that is not an ordinary file. The function makes
+// such a thing at a path.
 var others = map[string]func(path string) error{
 	"directory": func(path string) error { return os.Mkdir(path, 0o755) },
 	"FIFO":      func(path string) error { return syscall.Mkfifo(path, 0o644) },

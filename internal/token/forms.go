@@ -12,11 +12,11 @@ import (
 // ordinary text.
 const shortestForm = 6
 
-// Forms returns the secret and the forms in which it may appear in a log or a
-// response, the longest first: each of its lines, URL-encoded, as a JSON string,
-// and in Base64, on its own and as part of a longer text such as git's basic
-// authentication. Forms of fewer than shortestForm bytes are left out, and so is the
-// secret itself if it is that short. The result is empty for a token without a secret.
+// Forms returns the secret and the forms in which it may appear in a log or a response, the longest
+// first. The forms are each line of the secret, and the secret URL-encoded, as a JSON string and in
+// Base64. The Base64 is that of the secret on its own or as part of a longer text, such as git's
+// basic authentication. Forms of fewer than shortestForm bytes are left out, and so is the secret
+// itself if it is that short. The result is empty for a token without a secret.
 func (t Token) Forms() []string {
 	secret := t.Reveal()
 	if secret == "" {
@@ -55,8 +55,8 @@ func (t Token) Forms() []string {
 	return forms
 }
 
-// withinBase64 returns the characters that depend on the secret alone in the Base64
-// of a text in which that many bytes (modulo 3) come before it.
+// withinBase64 returns the characters that depend on the secret alone in the Base64 of a longer
+// text. before is how many bytes come before the secret in the text, modulo 3.
 func withinBase64(enc *base64.Encoding, secret string, before int) string {
 	text := enc.EncodeToString(append(make([]byte, before), secret...))
 	from := (before*8 + 5) / 6

@@ -19,9 +19,9 @@ var ErrNone = errors.New("no GitHub token: set the token input, or GITHUB_TOKEN 
 
 // Token is a credential for one host. The zero Token has no secret.
 //
-// A function returns the secret and the host, because fmt prints the fields of a
-// struct where it may not call methods (an unexported field, the verb %p). A
-// function prints as an address there.
+// The secret and the host are the result of a function, because fmt prints the fields of a struct
+// where it may not call methods (an unexported field, the verb %p). It prints a function as an
+// address.
 type Token struct {
 	open func() sealed
 }
@@ -33,11 +33,10 @@ type sealed struct {
 	err    error  // why the token may not be sent anywhere
 }
 
-// New returns a token that may be sent to the host of apiURL only: scheme, host
-// name and port must all match. The scheme must be https, except on a loopback
-// address. Space around the secret is removed, because secrets are often stored
-// with a final newline. Authorize reports a URL that cannot be used, so that a
-// run that sends nothing works without one.
+// New returns a token that may be sent to the host of apiURL only: scheme, host name and port must
+// all match. The scheme must be https, except on a loopback address. Space around the secret is
+// removed, because secrets are often stored with a final newline. If apiURL cannot be used, only
+// Authorize reports it, because a run that sends nothing works without one.
 func New(secret, apiURL string) Token {
 	secret = strings.TrimSpace(secret)
 	if secret == "" {

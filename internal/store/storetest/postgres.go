@@ -172,8 +172,9 @@ func (p *Postgres) NewDatabase(ctx context.Context) (string, error) {
 	return p.url(name), err
 }
 
-// freePort returns a port that nobody listens on, below those that Linux gives to outgoing
-// connections: one of these could take the port before the server does, or between two starts.
+// freePort returns a port that nobody listens on. It is below the ports that Linux gives to
+// outgoing connections, because such a connection could take it before the server does, or between
+// two starts.
 func freePort() (string, error) {
 	const lowest, end = 20000, 32768
 	for {
