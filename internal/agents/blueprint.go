@@ -1,5 +1,5 @@
-// Package agents keeps the blueprints of agents: what runs can be started of, and which
-// parameters each takes.
+// Package agents keeps the blueprints of agents. Each run is started from a blueprint, which says
+// which parameters it takes.
 package agents
 
 import (

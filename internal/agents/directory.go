@@ -28,9 +28,9 @@ const (
 	maxFileNodes = 50_000
 )
 
-// ReadDirectory returns the blueprints of a directory's files: one in each that is named
-// *.yaml, *.yml or *.json, in the order of their names. The error joins what is wrong
-// with every file, by line.
+// ReadDirectory returns the blueprints of a directory, in the order of its files' names: one of
+// each file that is named *.yaml, *.yml or *.json. The error joins what is wrong with every file,
+// by line.
 func ReadDirectory(dir fs.FS) ([]Blueprint, error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if err != nil {
@@ -94,7 +94,7 @@ func readFile(dir fs.FS, name string) (Blueprint, error) {
 	return b, errors.Join(problems...)
 }
 
-// ToJSON converts one YAML document, which JSON is as well, to JSON.
+// ToJSON converts one YAML document to JSON. The document may be JSON, because JSON is YAML.
 func ToJSON(data []byte) (json.RawMessage, error) {
 	raw, _, err := fromYAML(data)
 	return raw, err
@@ -187,7 +187,7 @@ func (c *yamlConverter) convert(n *yaml.Node, path string, depth int) (any, erro
 		}
 		return nil, fmt.Errorf("line %d: %q is not a number in JSON: write it in decimal, or in quotes if it is a text", n.Line, text.Truncate(n.Value, 40))
 	}
-	return n.Value, nil // a text, or what only YAML has a type for, such as a date
+	return n.Value, nil // a text, or a value of a type that only YAML has, such as a date
 }
 
 func (c *yamlConverter) mapping(n *yaml.Node, path string, depth int) (any, error) {

@@ -18,8 +18,8 @@ import (
 // is safe for concurrent use, also by several processes on one store.
 type Registry struct {
 	Validator
-	// Rules are what a schema cannot express of the parameters of agents built in, by
-	// their names. They are called with parameters that conform to the schema.
+	// Rules check parameters of agents built in, by the agent's name, for what a schema cannot
+	// express. They are called with parameters that conform to the schema.
 	Rules map[string]func(parameters []byte) []schema.Violation
 
 	store *store.Store
@@ -234,7 +234,7 @@ const columns = `type, description, parameters_schema, output_schema, command, t
 
 const selectAgents = `SELECT name, ` + columns + ` FROM agents`
 
-// values returns what the columns have of the blueprint.
+// values returns the blueprint's values for columns.
 func (b Blueprint) values() []any {
 	nullable := func(raw json.RawMessage) any {
 		if raw == nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCapture asserts, for writes of every size, that the beginning and the end of what was written are
-// kept, no more than the limit or, where that is less, a byte of each, and that what was dropped is
+// TestCapture asserts, for writes of every size, that the beginning and the end of the output are
+// kept, up to the limit, but two bytes if the limit is one. It asserts that the dropped bytes are
 // counted.
 func TestCapture(t *testing.T) {
 	var all []byte

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A second run of this program becomes here what Run asks for. It happens in an init function, so
-// that the libraries of the main program are not initialised first: Go initialises packages in the
-// order of their paths, each after the packages that it imports. A second run needs none of those
-// libraries, and initialising them takes more than twice the processor time of all that it does
-// itself.
+// Here a second run of this program becomes the program that Run asks for. It happens in an init
+// function, so that the libraries of the main program are not initialised first: Go initialises
+// packages in the order of their paths, each after the packages that it imports. A second run needs
+// none of those libraries. Initialising them takes more than twice the processor time of everything
+// that the second run does itself.
 func init() { enterChild(os.Args) }
 
 // enterChild returns at once, unless args are those with which this package starts this

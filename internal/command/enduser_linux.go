@@ -13,10 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endUser kills every process of the identity's user, whatever session, parent or
-// signal handlers it has, until none is left. Those that became this process's
-// children are reaped; the program is not. They are killed even while /proc cannot be
-// read, because they may be the reason.
+// endUser kills every process of the identity's user, whatever session, parent or signal handlers
+// it has, until none is left. It reaps those that became children of this process, except the
+// program. It kills them even while /proc cannot be read, because they may be the reason for that.
 func endUser(id Identity, program *os.Process) error {
 	for pause, until := time.Millisecond, time.Now().Add(endWithin); ; pause = min(2*pause, 50*time.Millisecond) {
 		if err := killAll(id.UID); err != nil {
@@ -109,8 +108,8 @@ type process struct {
 	users  [4][]byte // the user ids: real, effective, saved and file system
 }
 
-// parseStatus reads /proc/<pid>/status. A process whose first thread has ended
-// looks like a zombie, but is not dead as long as it has others.
+// parseStatus reads /proc/<pid>/status. A process whose first thread has ended looks like a zombie,
+// but is not dead as long as it has other threads.
 func parseStatus(status []byte) process {
 	var p process
 	zombie, threads := false, 0

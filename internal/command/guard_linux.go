@@ -18,10 +18,10 @@ const guardFlag = "--airlock-guard"
 // dismissed is what the guard reads when it is not needed any more.
 const dismissed = 'd'
 
-// Guard sees to it that all processes of the identity's user end when this process does,
-// however that happens, until release is called. Without a guard, only the program that Run
-// started ends: what it started in turn would go on. hold is the file of a lock: the guard
-// keeps it open as well, so that the lock is free only after these processes have ended.
+// Guard sees to it that all processes of the identity's user end when this process does, however
+// that happens, until release is called. Without a guard, only the program that Run started would
+// end, and not the processes that this program started. hold is the file of a lock: the guard keeps
+// it open as well, so that the lock is free only after these processes have ended.
 func Guard(id Identity, hold *os.File) (release func(), err error) {
 	if err := id.check(); err != nil {
 		return nil, err

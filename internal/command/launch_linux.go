@@ -65,8 +65,8 @@ func (p *running) start(spec Spec) error {
 	return startChild(cmd, childFlag, o)
 }
 
-// limitMemory limits the memory that a process of this user, and what it starts from now on,
-// may write to. It cannot where the limit is lower already, or the process has ended.
+// limitMemory limits the memory that a process of this user, and what it starts from now on, may
+// write to. It does nothing if the limit is lower already, or the process has ended.
 func limitMemory(pid int, most int64) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: uint64(most), Max: uint64(most)}, nil)
 }
@@ -84,7 +84,8 @@ func (id *Identity) check() error {
 	return nil
 }
 
-// startChild makes cmd a second run of this program, for what the flag says, and starts it.
+// startChild makes cmd a second run of this program, with the task that the flag names, and starts
+// it.
 func startChild(cmd *exec.Cmd, flag string, o order) error {
 	data, err := json.Marshal(o)
 	if err != nil {
@@ -136,8 +137,8 @@ func startChild(cmd *exec.Cmd, flag string, o order) error {
 	return fmt.Errorf("the second run of this program did not answer: %w", errors.Join(err, readErr, io.ErrUnexpectedEOF))
 }
 
-// Probe returns why a program cannot be run as the identity on this system, or
-// should not, because processes of that user run already; nil if it can. It runs
+// Probe returns nil if a program can be run as the identity on this system. Otherwise it returns
+// why that cannot be done, or should not, because processes of the user run already. It runs
 // nothing but this program itself.
 func Probe(id Identity) error {
 	if err := id.check(); err != nil {

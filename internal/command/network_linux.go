@@ -21,8 +21,8 @@ func newNetwork(attr *syscall.SysProcAttr) {
 	attr.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN} // until the loopback is up
 }
 
-// raiseLoopback sets up the loopback of this process's network namespace. A process that is not
-// root's gives up the right to do so then.
+// raiseLoopback sets up the loopback of this process's network namespace. Then a process that is
+// not root's gives up the right to do so.
 func raiseLoopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -112,7 +112,8 @@ func newRunning(ctx context.Context, path string, spec Spec) *running {
 }
 
 // wait waits for the program's end, and ends what it left running in its group or, with an
-// identity, anywhere. endErr is why one of those cannot be ended, err the error of exec.Cmd.Wait.
+// identity, anywhere. endErr is why one of these processes cannot be ended, err the error of
+// exec.Cmd.Wait.
 func (p *running) wait(identity *Identity) (endErr, err error) {
 	unreaped := awaitExit(p.cmd.Process)
 	if identity != nil {

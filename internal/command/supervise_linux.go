@@ -39,8 +39,8 @@ func (p *running) startSupervised(o order) error {
 	return nil
 }
 
-// supervise is the supervisor's main function. The lifeline is file 3; the order is fd
-// and the answer the one after it. It returns the exit code of the program.
+// supervise is the supervisor's main function. The lifeline is file 3, the order is file fd, and
+// the answer is the file after the order. It returns the exit code of the program.
 func supervise(fd int, answer *os.File) (code int, err error) {
 	runtime.LockOSThread() // the program is killed when the thread that started it ends
 	if err := closeOnExec(3); err != nil {
@@ -109,9 +109,9 @@ func awaitProgram(program int) syscall.WaitStatus {
 	}
 }
 
-// endTree kills all descendants until none is left. Whoever loses its parent becomes a child
-// of this process, so that without a child there is no descendant: most programs leave none,
-// and looking for them in /proc costs as much as starting one.
+// endTree kills all descendants until none is left. A process that loses its parent becomes a child
+// of this process, so there are no descendants without a child. This is asked first, because most
+// programs leave no process, and looking for them in /proc costs as much as starting one.
 func endTree() error {
 	for until := time.Now().Add(endWithin); !reapEnded(); {
 		pids := descendants()

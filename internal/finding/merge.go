@@ -20,10 +20,9 @@ type Duplicate struct {
 // about one problem, it keeps that of the most precise rule, then the most
 // severe, then the one with the most exact range.
 //
-// Findings about one problem are on the same line of the same file. If they are
-// of different tools, they have the same rule or message, or their rules share a
-// weakness (CWE); if of one tool, rule, message and range are all the same.
-// Rules may be nil.
+// Findings about one problem are on the same line of the same file. If they are of different tools,
+// they have the same rule or message, or their rules share a weakness (CWE). If they are of one
+// tool, they have the same rule, message and range. Rules may be nil.
 func Merge(findings []Finding, rules Rules) (kept []Finding, duplicates []Duplicate) {
 	if rules == nil {
 		rules = func(string, string) (Rule, bool) { return Rule{}, false }

@@ -197,8 +197,8 @@ func (s State) Posted(m Message, current bool) string {
 	return p.String()
 }
 
-// fitting returns the message without what is too much for a comment: first what explains the
-// failures, beginning with the last ones, then the last failures, then the first iterations.
+// fitting returns the message, shortened to fit into a comment. First it drops the explanations of
+// failures, beginning with the last failures, then the last failures, then the first iterations.
 func (m Message) fitting() Message {
 	m.Failures = slices.Clone(m.Failures)
 	for explained := len(m.Failures); markdown.UTF16Len(m.Markdown()) > maxPosted; {

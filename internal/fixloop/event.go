@@ -55,7 +55,7 @@ type ResultStatus string
 const (
 	ResultPass  ResultStatus = "pass"
 	ResultFail  ResultStatus = "fail"
-	ResultError ResultStatus = "error" // the check itself did not work, such as a missing tool
+	ResultError ResultStatus = "error" // the check itself did not work, as when a tool is missing
 )
 
 // Result is how one check ended.

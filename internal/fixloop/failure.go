@@ -11,7 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Limits of what a loop keeps of a check's failures. All fingerprints count, whatever is kept.
+// Limits of what a loop keeps of a check's failures. The fingerprints of all failures count, also
+// of those that are not kept.
 const (
 	maxFailures = 100  // of a check, the first ones
 	maxMessage  = 500  // characters

@@ -137,7 +137,7 @@ func (l *Limits) set(name, value string) (known bool, err error) {
 	return false, nil
 }
 
-// withDefaults returns the limits with the spec's for those that are zero.
+// withDefaults returns the limits, with the spec's limit in place of each one that is zero.
 func (l Limits) withDefaults() Limits {
 	for _, c := range l.counts() {
 		*c.value = cmp.Or(*c.value, c.spec)

@@ -142,7 +142,7 @@ type Message struct {
 	Expected    []string `json:"expected,omitempty"`
 	Fixes       []string `json:"fixes,omitempty"`
 	Files       []string `json:"files,omitempty"`
-	// Checks are those that a fix is for, or several that did not work for the same reason.
+	// Checks are the checks that a fix is for, or several checks that did not work for one reason.
 	Checks []Check `json:"checks,omitempty"`
 	// Result is PASS or FAIL; in a reminder, the loop's status.
 	Result Status `json:"result,omitempty"`
@@ -161,8 +161,8 @@ type Message struct {
 	Context   string   `json:"context,omitempty"`
 	Recovery  []string `json:"recovery,omitempty"`
 	Recovered bool     `json:"recovered,omitempty"`
-	// Entity is what changed its status, from Previous to New, and Why. In a re-validation trigger, Why
-	// is the reason that no previous failures are known.
+	// Entity is the thing whose status changed, from Previous to New, and Why is the reason. In a
+	// re-validation trigger, Why explains why no previous failures are known.
 	Entity   string `json:"entity,omitempty"`
 	Previous Status `json:"previous,omitempty"`
 	New      Status `json:"new,omitempty"`

@@ -254,8 +254,8 @@ func (w *walk) send(e Event) {
 	w.judge(before, e, messages)
 }
 
-// fits checks that an event which was accepted answers what the loop was waiting for, that a
-// critical vulnerability escalates at once, and that a time-out gives its grace.
+// fits checks that an accepted event answers what the loop was waiting for, that a critical
+// vulnerability escalates at once, and that a time-out gives its grace.
 func (w *walk) fits(work Work, e Event, messages []Message) {
 	w.t.Helper()
 	switch e.Type {
@@ -337,8 +337,8 @@ func (w *walk) answers(m Message) {
 	}
 }
 
-// judge asserts that a complete round of results, or a refused fix, led to what the model says it
-// has to.
+// judge asserts that a complete round of results, or a refused fix, has the outcome that the model
+// demands.
 func (w *walk) judge(before State, e Event, messages []Message) {
 	w.t.Helper()
 	if before.Status() == Escalated && (e.Type == EventDecision || e.Type == EventPush && len(e.Refused) == 0) {

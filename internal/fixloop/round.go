@@ -250,8 +250,8 @@ func (t *turn) failedRound(failed, critical Check) error {
 // isUnmetAcceptance selects criteria that were not met and are to be evaluated again.
 func isUnmetAcceptance(c *check) bool { return c.Name == Acceptance && c.Status == ReChecking }
 
-// remember adds the iteration to the history, and counts the iterations since the last one that
-// resolved anything, which is the first of them.
+// remember adds the iteration to the history. It counts the iterations since the last one that
+// resolved anything, including that one.
 func (t *turn) remember() {
 	var prints []string
 	round := Round{Iteration: t.Iteration}

@@ -20,7 +20,7 @@ func (p *play) statusOf(c Check) Status {
 	return ""
 }
 
-// Deadlock: what is resolved in one iteration begins the count again.
+// Deadlock: the count begins again with an iteration that resolves a failure.
 func TestProgressBeginsTheCountAnew(t *testing.T) {
 	p := begun(t, Loop{Limits: Limits{Iterations: 9}})
 	for i, failures := range [][]string{{"a", "b"}, {"a", "b"}, {"a"}, {"a"}} {
@@ -38,7 +38,7 @@ func TestProgressBeginsTheCountAnew(t *testing.T) {
 	}
 }
 
-// firstResults returns the first results of all checks, of which one does not pass.
+// firstResults returns the first results of all checks. All of them pass, except the result other.
 func firstResults(other Result) Event {
 	e := Event{Type: EventResult, Op: 1}
 	for _, c := range Specialists() {
@@ -59,7 +59,7 @@ func differentMessages(n int) (out []string) {
 	return out
 }
 
-// A critical vulnerability escalates even if all other checks have reported with it.
+// A critical vulnerability escalates even if the results of all other checks arrive with it.
 func TestACriticalVulnerabilityAmongAllResults(t *testing.T) {
 	p := begun(t, Loop{})
 	p.send(firstResults(Result{Check: SecurityReview, Status: ResultFail, Critical: true, Failures: fails("a key is in the code")}))

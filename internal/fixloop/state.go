@@ -67,9 +67,9 @@ type document struct {
 	// Request is the newest fix request, Notice the error notification that followed it.
 	Request *Message `json:"request,omitempty"`
 	Notice  *Message `json:"notice,omitempty"`
-	// Failing are the fingerprints of the newest iteration that failed, sorted. Stuck counts the
-	// failed iterations up to that one. It begins anew with one that resolved something or followed a
-	// decision.
+	// Failing are the fingerprints of the newest failed iteration, sorted. Stuck counts the failed
+	// iterations up to this one. The count begins again with an iteration that resolved something
+	// or followed a decision.
 	Failing []string `json:"failing,omitempty"`
 	Stuck   int      `json:"stuck,omitempty"`
 	// Validating is how long this iteration's validations took so far.

@@ -49,7 +49,8 @@ func (t *turn) remind() {
 	t.Op.Reminded = t.now
 }
 
-// timeOut escalates, with what the other checks have reported.
+// timeOut escalates because an operation takes too long. The escalation has the results of the
+// checks that have reported.
 func (t *turn) timeOut() error {
 	if t.Op.Kind == WorkFix {
 		t.noteFix("the fixer did not answer in time")

@@ -27,7 +27,7 @@ import (
 // maxDepth is how deep directories may be nested.
 const maxDepth = 200
 
-// unreadable is why a file is left out that this process's user may not read.
+// unreadable is why a file is left out if this process's user may not read it.
 const unreadable = "it may not be read"
 
 // copier copies a tree that may change at the same time: links are never followed, and
@@ -162,10 +162,9 @@ func openDir(at int, base string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the directory: %w", err)
 	}
-	// Where a file system does not report the kinds of entries (NFS, some of FUSE), ReadDir asks
-	// for each by the name that the directory is given here. Its real name may be another
-	// directory's by then, so the name given here leads to the descriptor. The file systems of
-	// macOS report the kinds.
+	// Where a file system does not report the kinds of entries (NFS, some of FUSE), ReadDir looks
+	// up each entry by the directory's name. The real name may lead to another directory by then,
+	// so the name given here leads to the descriptor. The file systems of macOS report the kinds.
 	name := "directory " + strconv.Itoa(fd)
 	if runtime.GOOS == "linux" {
 		name = "/proc/self/fd/" + strconv.Itoa(fd)
@@ -311,8 +310,8 @@ func removeAll(name string) error {
 	return os.Remove(name)
 }
 
-// raiseDirs removes the files of a directory and moves its directories up into top, so that
-// only two directories are open at any depth. moved counts them, for their names.
+// raiseDirs removes the files of a directory and moves its directories up into top, so that only
+// two directories are open at any depth. moved is the number in the next new name.
 func raiseDirs(dir, top *os.File, moved *int) error {
 	return emptyDir(dir, func(name string) error {
 		sub, err := openWritable(int(dir.Fd()), name) // moving a directory needs the right to write to it

@@ -26,11 +26,11 @@ func DefaultPass() []string {
 var secretName = lazyregexp.New(`(?i)token|secret|passw|passphrase|credential|private_?key|api_?key|access_?key|(^|_)(auth|key|pat|pwd)(_|$)|^(ACTIONS|INPUT|GITHUB)_`)
 
 // environment builds the part of an environment that all users have in common. It says that this is
-// CI, asks for messages in English, by which failures are counted, and contains PATH, LANG, TERM and
-// the variables of environ that are named in pass, or in DefaultPass if pass is nil. Of environ it
-// never passes on CI, HOME and TMPDIR, nor variables that look like a secret by their name or their
-// value. For each of the latter a note gives the reason, but never the value. The value of PATH is not
-// examined, but relative directories are removed from it.
+// CI, and asks for messages in English, because failures are counted by such messages. It contains
+// PATH, LANG, TERM and the variables of environ that are named in pass, or in DefaultPass if pass
+// is nil. It never passes on CI, HOME and TMPDIR of environ, nor a variable that looks like a
+// secret by its name or its value. A note gives the reason why such a variable is missing, but
+// never the value. The value of PATH is not examined, but relative directories are removed from it.
 func environment(environ, pass []string) ([]string, []Note) {
 	if pass == nil {
 		pass = DefaultPass()

@@ -7,11 +7,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/tempdir"
 )
 
-// Outbox makes a directory outside of the workspace, below which a caller makes
-// directories for what programs of the sandbox write for it to read. Other users may enter
-// it where the programs are other users', but not list it. If the sandbox is not apart, it is made
-// in tempDir, an existing directory, or if that is "", in the system's directory for temporary
-// files. Close removes it.
+// Outbox makes a directory outside of the workspace. The caller makes directories below it, and
+// reads what programs of the sandbox write there. If the sandbox is apart, other users may enter
+// the Outbox, but not list it. Otherwise it is made in tempDir, an existing directory, or if that
+// is "", in the system's directory for temporary files. Close removes it.
 func (s *Sandbox) Outbox(tempDir string) (string, error) {
 	if s.apart {
 		dir := filepath.Join(s.base, "outbox")

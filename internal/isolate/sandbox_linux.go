@@ -160,8 +160,9 @@ func (s *Sandbox) shut(path, temp string) error {
 	if err != nil {
 		return failed(err)
 	}
-	// The descriptor stands for what is there now, of whatever kind, and gives no access to
-	// its content. Nothing that is put in its place later gets its rights from Close.
+	// The descriptor stands for the file that is at the path now, of whatever kind, and gives no
+	// access to its content. A file that is put in its place later does not get its rights from
+	// Close.
 	fd, err := unix.Open(target, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return failed(err)
@@ -229,10 +230,10 @@ func watchDisk(ctx context.Context, dir string, limit int64) (context.Context, f
 	return ctx, func() { cancel(nil) }
 }
 
-// replaceable returns a directory of programs that every user may write to, or "". A
-// program of the pull request could replace one that a later step, which has the
-// credentials, runs from there. It looks at the directories of PATH and at the runner's
-// tools, which everybody may write to on GitHub's machines.
+// replaceable returns a directory of programs that every user may write to, or "". A program of the
+// pull request could replace a program in it that a later step runs with the credentials.
+// replaceable looks at the directories of PATH and at the runner's tools, which everybody may write
+// to on GitHub's machines.
 func replaceable(environ []string) string {
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
@@ -308,9 +309,9 @@ func sweepDir(name string, users []uint32) error {
 	}
 }
 
-// sweepListing removes the users' entries in the rest of the directory's listing. It reports whether
-// to list the directory again: something was removed, and all could be listed. What cannot be listed
-// does not belong to the users.
+// sweepListing removes the users' entries in the rest of the directory's listing. again reports
+// whether to list the directory once more: something was removed, and the listing was read to its
+// end. Entries that cannot be listed do not belong to the users.
 func sweepListing(dir *os.File, name string, users []uint32) (again bool, err error) {
 	for {
 		entries, listErr := dir.ReadDir(1024)

@@ -200,8 +200,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// TestRightsGoBackToWhatWasClosed asserts that rights are given back to what was closed, also
-// if a program has renamed it. What the program put there instead keeps its rights.
+// TestRightsGoBackToWhatWasClosed asserts that a closed file gets its rights back, also if a
+// program has renamed it. A file that the program put in its place keeps its own rights.
 func TestRightsGoBackToWhatWasClosed(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)

@@ -147,8 +147,8 @@ func assertNoScratch(t *testing.T, temp string) {
 	}
 }
 
-// TestNoScratch asserts that nothing is left where no copy can be made, and that the error
-// is the reason.
+// TestNoScratch asserts that nothing is left where no copy can be made, and that the error gives
+// the reason.
 func TestNoScratch(t *testing.T) {
 	t.Parallel()
 	ended, cancel := context.WithCancel(t.Context())
@@ -227,7 +227,7 @@ func manyFiles(b *testing.B) string {
 	return workspace
 }
 
-// BenchmarkScratch makes and removes a copy of such a workspace.
+// BenchmarkScratch makes and removes a copy of a workspace of manyFiles.
 func BenchmarkScratch(b *testing.B) {
 	workspace := manyFiles(b)
 	for b.Loop() {

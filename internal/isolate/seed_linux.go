@@ -47,12 +47,12 @@ func (u *user) plant(seed, dir string, group fs.FileMode) error {
 	return nil
 }
 
-// goTrimmed is the file in which Go's build cache keeps when it last removed what had not
+// goTrimmed is the file in which Go's build cache records when it last removed files that had not
 // been used for five days (cmd/go/internal/cache).
 const goTrimmed = "trim.txt"
 
-// noTrim records that Go's cache has just been trimmed. Otherwise go could remove the seed's
-// files from it, which may be older than those that go keeps.
+// noTrim records that Go's cache has just been trimmed. Otherwise go could remove the seed's files
+// from the cache, because they may be too old.
 func (u *user) noTrim(name string, mode fs.FileMode) error {
 	if err := os.WriteFile(name, strconv.AppendInt(nil, time.Now().Unix(), 10), 0o600); err != nil {
 		return err

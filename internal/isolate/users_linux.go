@@ -30,8 +30,9 @@ const (
 // container of the same machine: this process can see and end its programs, and neither of the two
 // may notice the other when it chooses.
 //
-// In a user namespace that has no such ids they are those that Debian keeps free of users, from
-// 65000 to 65533. systemd lends those up to 65519 to services while they run, so they come last.
+// A user namespace may have no such ids. Its identities are the ids that Debian keeps free of
+// users, from 65000 to 65533. systemd lends the ids up to 65519 to services while they run, so
+// these come last.
 func identities() []command.Identity {
 	ids := make([]command.Identity, 0, 64)
 	if mapped("/proc/self/uid_map", firstFree, lastFree) && mapped("/proc/self/gid_map", firstFree, lastFree) {
@@ -98,10 +99,10 @@ func isSomebody(id command.Identity) bool {
 	return user == nil || group == nil
 }
 
-// lock takes an identity that works here and that no other Airlock uses. Two of them that
-// see each other's processes and use one user would end each other's programs. The name of
-// an abstract socket belongs to this process until it ends. It contains the namespace of
-// process ids, because containers that share a network share such names, but not processes.
+// lock takes an identity that works here and that no other Airlock uses. If two of them used one
+// user and saw each other's processes, each would end the other's programs. The name of an abstract
+// socket belongs to this process until it ends. It contains the namespace of process ids, because
+// containers that share a network share such names, but not processes.
 func lock(id command.Identity) (*user, error) {
 	namespace, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// agentLines is a writer for what an agent prints. It passes on the safe outputs among that, one
-// a line, framed and repaired as those of any agent are, and leaves out other text.
+// agentLines is a writer for what an agent prints. It finds the safe outputs in that text, and
+// frames and repairs them as it is done for any agent. It passes them on, one a line, and drops
+// other text.
 type agentLines struct {
 	*io.PipeWriter
 	done chan struct{}

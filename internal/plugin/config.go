@@ -18,7 +18,7 @@ type Format string
 
 // The formats.
 const (
-	Auto        Format = "auto"       // recognised, as for the commands of the other checks
+	Auto        Format = "auto"       // the format is recognised, as for other checks' commands
 	SARIF       Format = "sarif"      // one log
 	RDJSON      Format = "rdjson"     // reviewdog's, one document
 	RDJSONL     Format = "rdjsonl"    // reviewdog's, one diagnostic a line
@@ -67,7 +67,7 @@ const (
 type Config struct {
 	// Name is the reviewer's name in results, and the tool of findings that name none.
 	Name string // required
-	// Command is a line as people write it, which a shell reads, unless FilesWord is in it.
+	// Command is a command line as people write it. A shell reads it, unless it contains FilesWord.
 	// Args are a program and its arguments. One of the two is required.
 	Command string
 	Args    []string
@@ -79,7 +79,7 @@ type Config struct {
 	// Languages restrict the changed files to those in one of these languages; if none is
 	// left, the command does not run. No languages: all files.
 	Languages []string
-	// Dirs are the directories in which it runs, one after the other, relative to the
+	// Dirs are the directories in which the command runs, one after the other, relative to the
 	// repository's root, each with the changed files below it. None: the root.
 	Dirs []string
 	// Diff provides Instructions and the diff on standard input, which is otherwise empty.

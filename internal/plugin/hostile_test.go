@@ -72,7 +72,7 @@ func TestStrangersNameNoCommand(t *testing.T) {
 					}
 				}
 				result, err := command.Run(ctx, spec)
-				// Each path arrived as the one argument that it is.
+				// Each path arrived as exactly one argument.
 				for _, word := range added {
 					if !strings.Contains(result.Stdout.String(), "<"+word+">\n") {
 						t.Errorf("%q did not arrive as it is", word)

@@ -19,9 +19,9 @@ The line counts in the new file. For a weakness, print this instead:
 If there is no problem, print {"type": "noop", "message": "What you looked at."}
 `
 
-// prompt returns the command's standard input: the instructions, how to answer, and the
-// diff, which is last so that nothing in it can pass for what is around it. omitted counts
-// the files whose diff is not in it.
+// prompt returns the command's standard input: the instructions, how to answer, and the diff. The
+// diff is last, so that no text in it can pass for one of the other parts. omitted counts the files
+// whose diff is left out.
 func (c Config) prompt(diff []changes.ChangedFile) (text string, omitted int) {
 	var b strings.Builder
 	if c.Instructions != "" {

@@ -33,8 +33,8 @@ type Request struct {
 	Files      []File // the changed files that have a text
 	Diff       []changes.ChangedFile
 	Env        []string // of the command, as NAME=value
-	// Mask masks secrets in what an error quotes of the command's output, before it is cut; nil
-	// masks nothing.
+	// Mask masks secrets in the command's output, before an error quotes a part of it; nil masks
+	// nothing.
 	Mask func(string) string
 }
 

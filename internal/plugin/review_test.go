@@ -265,8 +265,8 @@ func TestFindingsAreThoseOfChangedFiles(t *testing.T) {
 	}
 }
 
-// TestLongDiffsAreLeftOut asserts that a file's diff that is too long is not shown to an agent, which
-// is noted, and that the next file's is.
+// TestLongDiffsAreLeftOut asserts that an agent is not shown a file's diff that is too long, but is
+// shown the next file's diff, and that the omission is noted.
 func TestLongDiffsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	req := request(t)

@@ -11,9 +11,9 @@ type Kind = safeoutput.Kind
 // Config is what the owner allows. With the zero Config nothing was configured:
 // every kind is approved with its defaults, and staged.
 type Config struct {
-	// Kinds has the settings of every kind that the configuration names. Nil
-	// means that there is no configuration. Otherwise these kinds are allowed, and
-	// those that are always allowed, but none that is disabled.
+	// Kinds has the settings of every kind that the configuration names. Nil means that there is no
+	// configuration. Otherwise only these kinds and those that are always allowed may pass, without
+	// the disabled ones.
 	Kinds map[safeoutput.Kind]KindConfig
 	// Staged plans every item and applies none.
 	Staged bool
@@ -110,8 +110,8 @@ type Footer struct {
 type UpdateSettings struct {
 	// Status, Title and Body are the fields that may be changed.
 	Status, Title, Body bool
-	// Operation is what is done with the body of an item that does not say it, one of
-	// safeoutput's; "" means that it replaces the issue's.
+	// Operation is what is done with the body of an item that does not say so itself. It is one of
+	// safeoutput's operations; "" means that the body replaces the issue's.
 	Operation string
 }
 

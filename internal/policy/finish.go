@@ -53,8 +53,8 @@ func finish(kc KindConfig, it safeoutput.Item) (safeoutput.Item, []Note, *refusa
 	return final, n, nil
 }
 
-// bodyOperation returns what is done with an update's body: what the item says, otherwise what
-// the owner says; "" where the body replaces the issue's, or there is none.
+// bodyOperation returns what is done with an update's body: what the item says, otherwise what the
+// owner says. It returns "" if the body replaces the issue's, or the item has no body.
 func bodyOperation(s UpdateSettings, it *safeoutput.UpdateIssue) string {
 	operation := cmp.Or(it.Operation, s.Operation)
 	if it.Body == nil || operation == safeoutput.OperationReplace {
@@ -147,9 +147,9 @@ func (n *notes) branch(s ChangeSettings, asked string) (string, *refusal) {
 // them.
 const DefaultBranchPrefix = "airlock/"
 
-// newBranch returns the name of a new branch for the one that was asked for, and the end of a
-// sentence about why it is another. The default prefix applies only where the owner has set
-// neither a prefix nor a list of allowed branches.
+// newBranch returns the name of a new branch: the asked name, or a name made of it. why is then the
+// end of a sentence that explains the change. The default prefix applies only where the owner has
+// set neither a prefix nor a list of allowed branches.
 func newBranch(s ChangeSettings, asked string) (name, why string) {
 	if asked == "" {
 		return "", ""
@@ -173,9 +173,8 @@ func newBranch(s ChangeSettings, asked string) (name, why string) {
 	return name, strings.Join(reasons, ", and ")
 }
 
-// ownersChoice reports whether the owner has chosen that a name means something to others: it
-// begins with the prefix, or with the fixed beginning of an allowed pattern, and that beginning
-// itself is reserved.
+// ownersChoice reports whether the owner has chosen the reserved beginning of a name. The beginning
+// is the prefix, or the fixed part at the start of an allowed pattern.
 func ownersChoice(s ChangeSettings, name string) bool {
 	for _, begin := range append([]string{s.BranchPrefix}, s.AllowedBranches...) {
 		if i := strings.IndexAny(begin, `*?[{\`); i >= 0 {

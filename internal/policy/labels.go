@@ -29,10 +29,10 @@ func (n *notes) addedLabels(kc KindConfig, asked []string) ([]string, *refusal) 
 	return labels, nil
 }
 
-// labels returns the labels to set: the allowed ones of those asked for, at most
-// limit of them (negative: only GitHub's limit), then the owner's, without
-// duplicates. The owner's labels count first towards GitHub's limit. If limit is not
-// negative, the owner's labels alone are not set: without an allowed one it returns nil.
+// labels returns the labels to set, without duplicates: the allowed ones of those asked for, at
+// most limit of them, then the owner's. The owner's labels count first towards GitHub's limit,
+// which is the only one if limit is negative. With any other limit, the owner's labels alone are
+// not set: labels returns nil if no label asked for is allowed.
 func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 	own := unique(kc.Labels, nil)
 	most := max(maxLabels-len(own), 0)

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// likeness returns the form that a text has in common with those that look the same or
-// nearly so: without case, marks, wide and other forms of a letter, characters that show
-// nothing, and with Latin letters where other scripts have the same shapes. It is only for
+// likeness returns a form of a text that it has in common with texts that look the same or nearly
+// so. The form has no case, marks, wide or other forms of a letter, and no characters that show
+// nothing. It has Latin letters for letters of other scripts with the same shape. It is only for
 // refusing: two texts with the same likeness may be different ones.
 func likeness(s string) string {
 	s = cases.Fold().String(norm.NFKD.String(s))

@@ -7,9 +7,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// Permissions returns the sorted names of GitHub's permissions to write that items of the allowed
-// kinds, on any target, and Airlock's own items can need. A plan needs some of them. Staged kinds
-// count as if they were not staged.
+// Permissions returns the sorted names of GitHub's write permissions that a configuration can need:
+// for items of the allowed kinds, on any target, and for Airlock's own items. A plan needs some of
+// them. Staged kinds count as if they were not staged.
 func (c Config) Permissions() []string {
 	need := map[string]bool{}
 	add := func(names []string) {

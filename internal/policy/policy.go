@@ -86,9 +86,9 @@ func Judge(cfg Config, ev event.Event, items []intake.Accepted) (approved []Appr
 	return approved, denied
 }
 
-// JudgeWithoutEvent reports whether an agent's item is denied whatever the event is, and returns
-// why; otherwise what the rules change about it, which no event alters. It judges the item under the
-// event that is the most favourable to it.
+// JudgeWithoutEvent reports whether an agent's item is denied whatever the event is, and why. If it
+// is not, changed is what the rules change about the item, which is the same for every event. It
+// judges the item under the event that is the most favourable to it.
 func JudgeWithoutEvent(cfg Config, acc intake.Accepted) (changed []Note, denied Denied, isDenied bool) {
 	changed, refused := judgeWithoutEvent(cfg, acc.Item())
 	if refused == nil {
@@ -110,8 +110,8 @@ func judgeWithoutEvent(cfg Config, it safeoutput.Item) (changed []Note, refused 
 
 // mostFavourable returns the event that suits an item best: if the item is denied its target under
 // this event, it is denied under every other. The event is about the number that the item or the
-// configuration names. That number is what the item says it is (an issue, a pull request or a
-// discussion), or the first of these that the item may act on.
+// configuration names. The item may say whether the number is that of an issue, a pull request or a
+// discussion. Otherwise it counts as the first of these that the item may act on.
 func mostFavourable(kc KindConfig, it safeoutput.Item) event.Event {
 	spec := safeoutput.SpecOf(it.Kind())
 	asked := namedBy(it, spec)
@@ -177,9 +177,9 @@ const (
 	RuleAllowedBranches = "allowed-branches"  // the item names no branch, or one that is not on the list
 )
 
-// Denied is an item, as the first door accepted it, that may not leave, with the rule that
-// stopped it. Message is one line: what was asked for and what would be allowed. It may quote
-// the agent, so whoever shows it escapes it.
+// Denied is an item that the first door accepted but that may not leave, and the rule that stopped
+// it. Message is one line: what was asked for and what would be allowed. It may quote the agent, so
+// whoever shows it escapes it.
 type Denied struct {
 	intake.Accepted
 	Rule, Message string

@@ -15,7 +15,7 @@ import (
 type TargetRule struct {
 	// Any lets the item choose ("*"); it must then name a number.
 	Any bool
-	// Number allows exactly this one, where it is not 0.
+	// Number is the only number that the rule allows, if it is not 0.
 	Number int
 }
 
@@ -35,9 +35,9 @@ func (r TargetRule) String() string {
 type Target struct {
 	// Number is the issue's, pull request's or discussion's number.
 	Number int
-	// FromEvent is true when the event is about Number, and Claimed when only the item
-	// says what Number is, by the name of the field; a claim has to be checked. Without
-	// either, IsPull and IsDiscussion are not known: GitHub has to be asked.
+	// FromEvent is true when the event is about Number. Claimed is true when only the item says
+	// what Number is, by the name of the field; a claim has to be checked. If both are false,
+	// IsPull and IsDiscussion are not known: GitHub has to be asked.
 	FromEvent, Claimed   bool
 	IsPull, IsDiscussion bool
 }

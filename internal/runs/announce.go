@@ -58,7 +58,7 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// close ends the announcer after what it was asked for.
+// close ends the announcer after the announcements that were requested.
 func (a *announcer) close() {
 	close(a.stop)
 	a.ended.Wait()

@@ -67,8 +67,7 @@ func ListAll(ctx context.Context, list func(context.Context, Filter) (found []Ru
 	return all, nil
 }
 
-// IsRefusal reports whether an error is about what was asked for, so that whoever asked can mend
-// it.
+// IsRefusal reports whether an error is about the request itself, which the caller can then mend.
 func IsRefusal(err error) bool {
 	for _, target := range []any{new(*NotFoundError), new(*ConflictError), new(*EndedError), new(*InvalidNeedsError)} {
 		if errors.As(err, target) {

@@ -9,11 +9,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// Limits of a group commit. A transaction costs about as much as the statements of one caller, so
-// that callers who share one take half the time.
+// Limits of a group commit. A transaction costs about as much as the statements of one caller. So
+// many callers that share a transaction take half the time.
 const (
 	batchSize = 64                   // callers that share a transaction
-	batchWait = 2 * time.Millisecond // for which the first of them waits for others
+	batchWait = 2 * time.Millisecond // how long the first of them waits for others
 	// batchesAtOnce is how many transactions PostgreSQL is given at once, so that one is
 	// filled while another waits for the disk. SQLite has one writer.
 	batchesAtOnce = 3
@@ -25,7 +25,7 @@ type batcher struct {
 	queue chan *call
 	ended sync.WaitGroup
 
-	mu     sync.RWMutex // held while the queue is sent to, so that it is not closed meanwhile
+	mu     sync.RWMutex // held to send to the queue, so that the queue is not closed meanwhile
 	closed bool
 }
 
@@ -67,7 +67,7 @@ func (b *batcher) close() {
 var errClosed = errors.New("the server stops; nothing was recorded")
 
 // apply does what store.Apply does, in a transaction that other callers may share. If that fails
-// because of one caller, each of them gets a transaction of its own.
+// because of one caller, each caller gets a transaction of its own.
 func (b *batcher) apply(ctx context.Context, statements []store.Statement) (changed []int64, err error) {
 	c := &call{ctx, statements, make(chan applied, 1)}
 	if err := b.send(c); err != nil {

@@ -33,8 +33,8 @@ const (
 	maxRestarts = 10
 )
 
-// exec starts the agent of a run until it succeeds or the run's time is over, at most as often as
-// its blueprint allows, not counting the starts by workers that were lost. The error is about the
+// exec starts the agent of a run until the agent succeeds, the run's time is over, or the blueprint
+// allows no more attempts. Starts by workers that were lost do not count. The error is about the
 // store; a run that fails is an outcome.
 func (w *Worker) exec(ctx context.Context, t taken) (outcome, error) {
 	r := t.Run

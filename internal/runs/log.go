@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// maxLog is how much of what a run writes is kept, in bytes.
+	// maxLog is how many bytes of a run's output are kept.
 	maxLog = 1 << 20
-	// flushEvery is the time after which what was written becomes visible.
+	// flushEvery is the time after which written output becomes visible.
 	flushEvery = 500 * time.Millisecond
 	// maxLine is how many bytes of a line are collected before they are written without its end.
 	maxLine = 64 << 10
@@ -198,7 +198,7 @@ func (l *logWriter) flush() bool {
 // the answer to an earlier attempt was lost.
 func (l *logWriter) write(ctx context.Context, again bool) error {
 	var n int64
-	if again && l.last >= 0 { // otherwise an equal piece may be one of the run's earlier attempts
+	if again && l.last >= 0 { // otherwise an equal piece may come from an earlier attempt of the run
 		err := l.store.QueryRow(ctx, `SELECT n FROM run_log WHERE run = $1 AND n > $2 AND text = $3`, l.run, l.last, l.piece).Scan(&n)
 		if err == nil {
 			l.last = n

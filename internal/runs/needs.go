@@ -73,7 +73,7 @@ func splitTags(joined string) []string {
 	return strings.Split(joined, "+")
 }
 
-// serves reports whether a worker with these tags can take runs that need those.
+// serves reports whether a worker with the tags can take runs with the needs.
 func serves(tags, needs []string) bool {
 	return !slices.ContainsFunc(needs, func(need string) bool { return !slices.Contains(tags, need) })
 }

@@ -24,9 +24,9 @@ type NewRun struct {
 	Timeout    time.Duration
 }
 
-// Start starts the run. The answer is what the user is shown as JSON: the run or, if Start has
-// waited and the run has completed, its result; or what is wrong with the parameters, next to the
-// error. failed reports that the run ended otherwise.
+// Start starts the run. The answer is shown to the user as JSON. It is the run or, if Start has
+// waited and the run has completed, the run's result. If the error is about the parameters, the
+// answer says what is wrong with them. failed reports that the run ended without completing.
 func (n NewRun) Start(ctx context.Context, to Coordinator, stdin io.Reader) (answer any, failed bool, err error) {
 	parameters, err := n.parameters(stdin)
 	switch {

@@ -243,8 +243,7 @@ func TestTimeLimitAndStop(t *testing.T) {
 	}
 }
 
-// gate makes a FIFO called gate, at which programs wait that read a line of it. Calling open lets
-// them go on.
+// gate makes a FIFO called gate. A program that reads a line of it waits until open is called.
 func (c coordinator) gate(t *testing.T) (open func()) {
 	t.Helper()
 	name := c.dir + "/gate"
@@ -436,8 +435,8 @@ func TestListIsBounded(t *testing.T) {
 	})
 }
 
-// TestOneThatCannotBeRecorded asserts that runs which are recorded together do not fail with
-// one that the store refuses.
+// TestOneThatCannotBeRecorded asserts that a run which the store refuses does not make the runs
+// fail that are recorded together with it.
 func TestOneThatCannotBeRecorded(t *testing.T) {
 	t.Parallel()
 	c := start(t, t.TempDir()+"/store.db", 0)
@@ -515,8 +514,8 @@ func TestTimeLimitHoldsForAllAttempts(t *testing.T) {
 	})
 }
 
-// TestWhatAnAgentIsTold asserts which variables an agent's environment has, and that it has no
-// others of the worker's.
+// TestWhatAnAgentIsTold asserts which variables an agent's environment has, and that the worker's
+// other variables are not among them.
 func TestWhatAnAgentIsTold(t *testing.T) {
 	t.Parallel()
 	c := start(t, t.TempDir()+"/store.db", 1)
@@ -566,8 +565,8 @@ func TestOldestFirstAndNotTooMany(t *testing.T) {
 	})
 }
 
-// TestClosingFreesRuns asserts that what a worker has not ended when it is closed belongs to
-// nobody, and goes on with the next one.
+// TestClosingFreesRuns asserts that the runs that a worker has not ended when it is closed belong
+// to no worker, and continue at the next one.
 func TestClosingFreesRuns(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {

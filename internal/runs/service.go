@@ -36,14 +36,14 @@ func New(registry *agents.Registry, s *store.Store, worker *Worker) *Service {
 	return service
 }
 
-// Close waits until what was asked for is recorded. No method may be called any more.
+// Close waits until all requests are recorded. No method may be called any more.
 func (s *Service) Close() {
 	s.batch.close()
 	s.announce.close()
 	s.watcher.close()
 }
 
-// notify wakes those who wait for a run, because it has changed.
+// notify wakes everybody who waits for a run, and all workers, because the run has changed.
 func (s *Service) notify(id string) {
 	s.watcher.changed(id)
 	s.worker.wakeUp()
@@ -56,8 +56,8 @@ type Request struct {
 	Parameters json.RawMessage // nil means {}
 	// Needs are tags that a worker must have, in addition to those of the agent.
 	Needs []string
-	// Key makes the request one that can be repeated: the same key with the same agent,
-	// parameters and needs is the same run. "" for none.
+	// Key makes the request repeatable: requests with the same key, agent, parameters and needs get
+	// the same run. "" for none.
 	Key string
 }
 
@@ -80,8 +80,8 @@ func (e *ConflictError) Error() string {
 
 // Create validates the parameters and records a run; replayed reports that the key's run was there
 // already. Nothing is recorded if the error is an *agents.NotFoundError, an *agents.ParameterError,
-// an *InvalidNeedsError or a *ConflictError. After any other one the run may be there, because the
-// store's answer can have been lost.
+// an *InvalidNeedsError or a *ConflictError. After any other error the run may have been recorded,
+// because the store's answer may have been lost.
 func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, err error) {
 	if q.Parameters == nil {
 		q.Parameters = json.RawMessage(`{}`)
@@ -253,9 +253,9 @@ func (e *EndedError) Error() string {
 	return fmt.Sprintf("the run %s has ended already: it is %s", e.ID, e.Status)
 }
 
-// Stop asks for a run's end. One that waits is stopped at once, and one that runs is
-// stopping until its process has ended. Stopping it again changes nothing. The error may
-// be a *NotFoundError or an *EndedError.
+// Stop asks for a run's end. A waiting run is stopped at once. A running one has the status
+// stopping until its process has ended. Stopping it again changes nothing. The error may be a
+// *NotFoundError or an *EndedError.
 func (s *Service) Stop(ctx context.Context, id string) (Run, error) {
 	var r Run
 	err := s.store.Transact(ctx, func(tx store.Tx) error {

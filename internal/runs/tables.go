@@ -82,8 +82,8 @@ CREATE TABLE run_queues (
 	unserved BIGINT NOT NULL
 );
 INSERT INTO run_queues (needs, used, looked, unserved) VALUES ('', 0, 0, 0)`),
-	// If the index contained runs that have not ended, PostgreSQL would use it to find these, and
-	// then sort all that wait to find the oldest.
+	// If the index contained runs that have not ended, PostgreSQL would use it for the waiting
+	// runs, and sort all of them to find the oldest.
 	store.Both(`
 DROP INDEX runs_by_end;
 CREATE INDEX runs_by_end ON runs (ended) WHERE ended IS NOT NULL`)}}

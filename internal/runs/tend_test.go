@@ -63,8 +63,8 @@ func TestOldRunsAreDeleted(t *testing.T) {
 		if err != nil || replayed || again.ID == r.ID {
 			t.Errorf("the key is left: %+v, %v", again, err)
 		}
-		// Of one that ended long ago, one that has just ended, and one that was made long ago and
-		// still waits, the first is deleted.
+		// Only the first of three runs is deleted: the first ended long ago, the second has just
+		// ended, and the third was made long ago and still waits.
 		c.ended(t, again.ID)
 		young := c.ended(t, c.create(t, "talks", `{}`).ID)
 		waits, _, err := c.Create(t.Context(), runs.Request{AgentName: "talks", Needs: []string{"gpu"}})

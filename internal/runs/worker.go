@@ -148,18 +148,18 @@ func (w *Worker) work(ctx context.Context, name string) {
 // takeInterval is the interval at which a worker queries the store for runs to take and to stop,
 // in addition to when it is woken.
 //
-// An announcement by another process wakes it as well, but not within a pause after one that led
-// to nothing. The pause is firstPause, doubles with each further such announcement in a row, and
-// is at most takeInterval. Without it, each of many idle workers would query the store for every
-// new run. It begins short, because a single worker also receives late announcements of runs
-// that it has taken already, and should still take the next run soon.
+// An announcement by another process wakes it as well, but not during the pause after an
+// announcement that led to nothing. The pause is firstPause, doubles with each further such
+// announcement in a row, and is at most takeInterval. Without it, each of many idle workers would
+// query the store for every new run. It begins short, because a single worker also receives late
+// announcements of runs that it has taken already, and should still take the next run soon.
 const (
 	takeInterval = 100 * time.Millisecond
 	firstPause   = 3 * time.Millisecond
 )
 
-// workAs takes runs under a name until ctx ends or the lease is lost. It returns when what
-// it has taken has ended.
+// workAs takes runs under a name until ctx ends or the lease is lost. It returns when all runs that
+// it has taken have ended.
 func (w *Worker) workAs(ctx context.Context, name string) {
 	ctx, lost := context.WithCancel(ctx)
 	defer lost()
@@ -256,9 +256,9 @@ func (w *Worker) leaveRun(id string) {
 // errStopped ends an agent because its run is to be stopped.
 var errStopped = errors.New("the run is to be stopped")
 
-// review ends the agents of runs that are to be stopped. It releases runs that are this worker's
-// according to the store, and that the worker does not know because the answer to taking them was
-// lost. It queries the store only while the worker has runs, or after a failure of the store.
+// review ends the agents of runs that are to be stopped. It releases runs that the store gives to
+// this worker but the worker does not know, because the store's answer was lost when it took them.
+// It queries the store only while the worker has runs, or after a failure of the store.
 func (w *Worker) review(ctx context.Context, name string, failed bool) error {
 	w.mu.Lock()
 	none := len(w.active) == 0

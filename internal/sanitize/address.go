@@ -77,8 +77,8 @@ func schemeAt(text string, from, k int) (a address, ok bool) {
 	return a, ok
 }
 
-// wwwAt returns the address with "www" before the dot at k and what may be a host
-// after it. The address starts at the offset from or later.
+// wwwAt returns the address that begins with "www" before the dot at k. ok is false if no "www"
+// begins at the offset from or later, or if no host can follow the dot.
 func wwwAt(text string, from, k int) (a address, ok bool) {
 	start, letters := k, 0
 	for j := k - 1; j >= from && letters < len("www"); j-- {
@@ -119,10 +119,9 @@ type addressEnds struct {
 	end  int
 }
 
-// extend sets the ends of the host and of the address: before white space or
-// markup. Punctuation and closing brackets at the end belong to the sentence. If an
-// address begins in the host of the last one, or its path begins inside the last one,
-// both end at the same place.
+// extend sets the ends of the host and of the address. White space and markup end an address.
+// Punctuation and closing brackets at its end belong to the sentence. If the address begins in the
+// host of the last address, or its path begins inside the last address, both end at the same place.
 func (a *address) extend(text string, last *addressEnds) {
 	const punctuation = ".,;:!?'*_~]"
 	if a.host <= last.stop {
@@ -175,8 +174,8 @@ func trimEnd(text string, start, end int, cut string) int {
 	return end
 }
 
-// endsAddress reports whether c cannot be part of an address: white space and
-// markup. Marks of a flat text can, because what they stand for may be joined to it.
+// endsAddress reports whether c cannot be part of an address: white space and markup cannot. Marks
+// of a flat text can, because the text that they stand for may continue the address.
 func endsAddress(c byte) bool {
 	return c == ' ' || c == '\n' || c == '\t' || c == '<' || c == '>' || c == '"'
 }
@@ -187,15 +186,15 @@ func hasWWW(s string) bool { return len(s) > len("www.") && strings.EqualFold(s[
 
 func isHostByte(c byte) bool { return isAlnum(c) || c >= 0x80 || c == '-' || c == '[' }
 
-// judgeText decides about an address in a flat text, by its scheme, host and path. A host that has
-// marks or characters other than ASCII is judged twice: up to the first of them, and entire, without
-// its tags. If only the shorter one is allowed, part is the offset at which the caller puts a space,
-// so that nobody reads more than that; otherwise it is 0.
+// judgeText decides about an address in a flat text, by its scheme, host and path. It judges a host
+// with marks or characters other than ASCII twice: its start, up to the first of these, and all of
+// it, without tags. If only the start is allowed, part is the offset at which the caller puts a
+// space, so that every reader ends the host there. Otherwise part is 0.
 func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
 	v, part = s.judgeTextHosts(text, a)
 	if v.allowed && s.refs.limited {
-		// The path ends where another address begins in it, which is judged on its own. A longer path
-		// than far bytes is not read to its end, as there may be many addresses without an end.
+		// Another address in the path ends the path, and is judged on its own. Only the first far
+		// bytes of the path are read, because many addresses may share one long path.
 		const far = 2000
 		path, _, _ := strings.Cut(text[a.hostEnd:min(a.end, a.hostEnd+far)], "://")
 		v.allowed = s.refs.allowsPath(v.host, strings.Map(dropMarks, path))

@@ -170,8 +170,8 @@ var attrWords = [...][]string{
 	},
 }
 
-// The limits of what an attribute may say unseen, in bytes. The longest texts for
-// images of 2,500 READMEs have 100, the longest names 60.
+// The limits of attribute values that a page does not show, in bytes. In 2,500 READMEs, the longest
+// text for an image has 100 bytes, the longest name 60.
 const (
 	maxAlt   = 250
 	maxToken = 64
@@ -217,7 +217,7 @@ func (r attrRule) hasGrammar(value string) bool {
 	return allWords([]string{value}, attrWords[r])
 }
 
-// allWords reports whether each word is one of those that are allowed.
+// allWords reports whether each of the words is allowed.
 func allWords(words, allowed []string) bool {
 	for _, word := range words {
 		if !slices.Contains(allowed, strings.ToLower(word)) {
@@ -339,8 +339,8 @@ func (p *pass) contentOf(name string, offset int) string {
 	return content
 }
 
-// mayName reports whether a name may stay. A name may stay if something in the body leads to it. Links
-// from elsewhere may lead to the other names, but all of those together must be a small part of the
+// mayName reports whether a name may stay. A name may stay if something in the body leads to it.
+// The other names, to which links from elsewhere may lead, must together be a small part of the
 // body.
 func (p *pass) mayName(name string) bool {
 	p.sections.names += len(name)
@@ -353,8 +353,8 @@ func (p *pass) mayName(name string) bool {
 				p.anchorsKnown[near[:end]] = true
 			}
 		}
-		// The length is rounded up to a power of two, so that the limit does not follow each
-		// removal.
+		// The length is rounded up to a power of two, because the limit must not change with each
+		// removal from the body.
 		p.namesLeft = freeNames + 1<<bits.Len(uint(len(p.src)))/16
 	}
 	if p.anchorsKnown[name] {
@@ -364,9 +364,8 @@ func (p *pass) mayName(name string) bool {
 	return p.namesLeft >= 0
 }
 
-// shrinkGroup returns the group of an element whose text is smaller than what is around
-// it, and how many elements of the group may be nested before nobody can read the text.
-// The group is 0 for other elements.
+// shrinkGroup returns the group of an element that makes its text smaller, 0 for other elements.
+// deepest is how many elements of the group may be nested: in more, nobody can read the text.
 func shrinkGroup(name string) (group, deepest int) {
 	switch name {
 	case "sub", "sup", "small", "rt":

@@ -67,8 +67,8 @@ func openers() []string {
 	}
 }
 
-// repetition is what a hostile text begins with, what it repeats, what it then repeats as
-// often, and what it ends with.
+// repetition is a hostile text of four parts, in the order of the fields. The two in the middle
+// occur many times, both equally often.
 type repetition struct{ head, repeated, then, end string }
 
 // text returns the text, with as many repetitions as make about size bytes.
@@ -80,8 +80,8 @@ func (o repetition) text(size int) string {
 // String returns the text with one repetition.
 func (o repetition) String() string { return o.head + o.repeated + o.then + o.end }
 
-// repetitions returns the openers, what may be repeated within code that GitHub draws, and what
-// closes many things after opening as many.
+// repetitions returns the openers, texts that are repeated after a head such as the start of a
+// diagram, and texts that open many things and then close as many.
 func repetitions() (all []repetition) {
 	for _, o := range openers() {
 		all = append(all, repetition{repeated: o})

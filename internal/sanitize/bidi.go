@@ -52,10 +52,9 @@ func helpsDirection(prev, next rune) bool {
 	return !unicode.IsLetter(prev) || !unicode.IsLetter(next) || isRightToLeft(prev) != isRightToLeft(next)
 }
 
-// stripBidi removes marks of a direction and isolates, but for those that
-// right-to-left text can need: isolates that begin and end on one line, and one mark
-// in a place, where it can have an effect. No more of them stay than there are
-// right-to-left characters in s.
+// stripBidi removes marks of a direction and isolates. It keeps those that right-to-left text can
+// need: isolates that begin and end on one line, and one mark in each place where a mark can have
+// an effect. It keeps at most as many as there are right-to-left characters in s.
 func (t *runeTable) stripBidi(s string, n *noter) string {
 	var b strings.Builder
 	direction := directionCount{rest: s}
@@ -139,8 +138,8 @@ type following struct {
 	r      rune
 }
 
-// after returns the first character after offset i that is not such a control; -1
-// stands for none.
+// after returns the first character after offset i that is not a bidirectional control, or -1 if
+// there is none.
 func (f *following) after(i int) rune {
 	if f.offset > i {
 		return f.r

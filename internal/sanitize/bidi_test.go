@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// TestBidiShortcuts compares what the shortcuts say of each character with Unicode's table
-// and with the table of classes.
+// TestBidiShortcuts compares isRightToLeft, directionCount and indexBidi, for each character, with
+// Unicode's table or with the table of classes.
 func TestBidiShortcuts(t *testing.T) {
 	table := runeClasses()
 	for r := rune(0); r <= utf8.MaxRune; r++ {

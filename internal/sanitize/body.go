@@ -23,7 +23,7 @@ func (s *Sanitizer) Body(text string) (string, []Note) {
 	if s.maxBody <= 0 || len(text) <= s.maxBody {
 		return text, n.list()
 	}
-	// What is cut and cleaned again may become longer: cut until it fits.
+	// Cleaning may make a cut text longer: cut until it fits.
 	for size := s.maxBody; markdown.UTF16Len(text) > s.maxBody && size > 0; size -= 64 {
 		cut, _ := markdown.Cut(text, size, cutNote)
 		cut = s.clean(cut, &noter{})
@@ -38,8 +38,8 @@ func (s *Sanitizer) Body(text string) (string, []Note) {
 // cleanStart cleans a text, or only its start if the rest will be cut anyway.
 func (s *Sanitizer) cleanStart(text string, n *noter) string {
 	if s.maxBody > 0 && len(text) > s.maxBody+s.maxBody/4 {
-		// Cleaning adds more to most texts than it removes, so a little more than
-		// fits is enough. Four times as much is the most that is read.
+		// Cleaning adds more to most texts than it removes. So the text up to a little more than
+		// the limit is usually enough. At most four times the limit is read.
 		for _, size := range [...]int{s.maxBody + s.maxBody/4, 4 * s.maxBody} {
 			start, cut := markdown.Cut(text, size, cutNote)
 			if !cut {
@@ -237,7 +237,7 @@ type pass struct {
 	linked     bool // the leaf has an address that links by itself
 	labelStart int  // where the bracket of a footnote label begins
 	attrs      []markdown.Attribute
-	named      []string // the attributes of the tag so far that some rule knows, which are few
+	named      []string // the tag's attributes so far that have a rule, which are few
 	anchors    []openAnchor
 	shown      []span // the tags of the block of HTML that were made text
 	squeezed   squeezed
@@ -257,11 +257,11 @@ type pass struct {
 	small     [3]int            // open elements of each shrinkGroup
 	closed    int               // closing words that act so far
 	mentioned mentioned
-	// The names that links in the body lead to, nil if not known yet, and how many
-	// bytes of other names may stay.
+	// anchorsKnown are the names that links in the body lead to, nil if they are not known yet.
+	// namesLeft is how many bytes of other names may stay.
 	anchorsKnown map[string]bool
 	namesLeft    int
-	defined      []judgedDefinition // those that links have led to so far, or nil
+	defined      []judgedDefinition // the definitions that links have led to so far, or nil
 	direction    directionCount     // of src
 }
 
@@ -303,11 +303,12 @@ func (p *pass) read(s *Sanitizer, src string, calm int) {
 	p.commands()
 }
 
-// maxKept is how many elements the largest buffers have that are kept for the next text:
-// those that a megabyte of nothing but short marks needs.
+// maxKept is the largest number of elements of a buffer that is kept for the next text. A megabyte
+// of nothing but short marks needs as many.
 const maxKept = 5 << 18
 
-// release returns the pass for the next text, without what it refers to.
+// release keeps the pass for the next text, without what it refers to, unless its buffers are very
+// large.
 func (p *pass) release() {
 	s := p.s
 	if cap(p.edits) > maxKept || cap(p.flat.text) > len("&lt;")*maxKept || cap(p.doc.Inlines) > maxKept {

@@ -207,8 +207,8 @@ func TestBodyLimitIsFilled(t *testing.T) {
 	}
 }
 
-// TestBodyLimitNotesInvalidBytes asserts that the bytes that are removed from a long text are noted
-// as those of a short one are.
+// TestBodyLimitNotesInvalidBytes asserts that the removal of invalid bytes is noted for a text that
+// is cut, too.
 func TestBodyLimitNotesInvalidBytes(t *testing.T) {
 	const limit = 300
 	s := mustNew(t, Config{MaxBodyUTF16: limit})

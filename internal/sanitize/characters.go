@@ -88,8 +88,9 @@ func printable(s string) int {
 	_ = s[7]
 	word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	// The high bit of a byte is set from 0x80 on, after adding 1 from 0x7f on, and after
-	// subtracting 0x20 up to 0x1f. Only a byte that is not printable carries or borrows.
+	// The high bit of a byte from 0x80 on is set. Adding 1 sets it from 0x7f on, and subtracting
+	// 0x20 sets it up to 0x1f. Only a byte that is not printable carries to the next one or borrows
+	// from it.
 	return bits.TrailingZeros64((word|(word+each)|(word-0x20*each))&high) / 8
 }
 

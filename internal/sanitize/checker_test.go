@@ -36,8 +36,8 @@ func goldmarkHTML(t testing.TB, text string) string {
 	return b.String()
 }
 
-// checker lists what is live, hidden or unsafe in rendered HTML. It shares no rule with the package
-// but those of safeElement and hasStray: anything else it finds with expressions of its own.
+// checker lists what is live, hidden or unsafe in rendered HTML. It shares only the rules of
+// safeElement and hasStray with the package. It finds everything else with its own expressions.
 type checker struct {
 	canary string // a word that must be visible wherever the source contains it
 }
@@ -54,7 +54,7 @@ var (
 	commandLine = regexp.MustCompile(`(?m)(?:^|[\x{2028}\x{2029}])[\s\p{Z}>]*(?:[-+*] +(?:\[[ xX]\] +)?|[0-9]+[.)] +)*(\\?[/\x{ff0f}][A-Za-z\x{ff21}-\x{ff5a}\x{24b6}-\x{24e9}\x{1d400}-\x{1d6a3}][A-Za-z0-9_-]*[^\s\p{Z}]*)`)
 	plainPath   = regexp.MustCompile(`^\\?/(?:etc|lib|opt|proc|sys|tmp|usr|var)\b|^\\?/(?:api|app|bin|dev|home|src|users|v1)/`)
 	tableTag    = regexp.MustCompile(`(?i)</?t(?:able|body|foot|head|[dhr])\b`) // moves text to where it has other neighbours
-	// plainAttribute is what attributes may say that no reader sees: numbers, single
+	// plainAttribute matches attributes that no reader sees and that may stay: numbers, single
 	// short words, names without blanks, dates, conditions.
 	plainAttribute = regexp.MustCompile(`(?i)^(?:(?:id|name|itemprop|headers|aria-(?:labelledby|describedby))=\S{0,64}|datetime=[-0-9:.+ TZPWYMDHS]*|media=[-a-z0-9(): ]*|itemtype=https?://schema\.org/[a-z]*|lang=[-_a-z0-9]{0,12}|hreflang=[-_a-z0-9]{0,12}|color=[#a-z0-9]*|` +
 		`rel=[a-z ]{0,64}|start=[0-9]{1,9}|type=[-/+a-z0-9]{0,14}|(?:border|cellpadding|cellspacing|charoff|cols|colspan|height|hspace|maxlength|progress|rows|rowspan|size|span|start|tabindex|value|vspace|width)=[-+]?(?:[0-9.]{0,6} ?[%*a-z]{0,4}|auto)|(?:checked|compact|disabled|ismap|itemscope|multiple|nohref|noshade|nowrap|open|readonly|selected)=(?:[a-z]{0,9}|[01])|` +
@@ -126,8 +126,8 @@ func (w *walker) flush() {
 	text := w.squash.String()
 	w.squash.Reset()
 	w.text(text)
-	// A joiner's neighbours are those that it has on the page, whatever node they
-	// belong to; the address or code that \x05 stands for ends with some letter.
+	// A joiner's neighbours are the characters next to it on the page, even those of another node.
+	// \x05, which stands for an address or code, counts as a letter.
 	w.characters(strings.ReplaceAll(text, "\x05", "x"))
 	if m := liveClosing.FindString(text); m != "" {
 		w.report("closing word: " + m)
@@ -141,7 +141,7 @@ func (w *walker) text(text string) {
 	}
 	for _, u := range anyURL.FindAllString(text, -1) {
 		if w.rawCode {
-			u = strings.TrimRight(u, "\x05") // what is in it is text, and judged as such
+			u = strings.TrimRight(u, "\x05") // the code's content is text, and judged as such
 		}
 		if !goodURL.MatchString(asciiHost(strings.TrimRight(u, ".,;:!?'*_~])"))) {
 			w.report("address in text: " + u)
@@ -313,8 +313,8 @@ func unseen(n *xhtml.Node) bool {
 	return false
 }
 
-// asciiHost writes the host of an address in Punycode, letter by letter: a name that
-// browsers would change before they look it up is not that of an allowed host.
+// asciiHost writes the host of an address in Punycode, letter by letter. Browsers would change some
+// names before they look them up. Such a name does not become that of an allowed host here.
 func asciiHost(address string) string {
 	start := 0
 	if i := strings.Index(address, "://"); i >= 0 {

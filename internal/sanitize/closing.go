@@ -102,9 +102,9 @@ func findClosing(text string, squeeze bool, q *squeezed, found func(closing)) {
 	}
 }
 
-// fill makes q of text: without each markZWSP and, if squeeze is set, without the bytes that
-// vanish. The letters that Unicode's case-insensitive matching folds to ASCII (the long s, the
-// ligature fi) are folded.
+// fill sets q to text without each markZWSP and, if squeeze is set, without the bytes that vanish.
+// It folds the letters that Unicode's case-insensitive matching folds to ASCII: the long s and the
+// ligature fi.
 func (q *squeezed) fill(text string, squeeze bool) {
 	q.text = q.text[:0]
 	q.from.reset(0, len(text))

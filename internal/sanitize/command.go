@@ -80,10 +80,9 @@ func beginsPaths(name string) bool {
 	return false
 }
 
-// findCommands calls found for each command that begins a line of the source, after
-// nothing but blanks, quote marks and list marks. That is how bots read a body,
-// both those that ignore Markdown and those that know some. A slash that is
-// escaped counts; the escape is then a part of what is found.
+// findCommands calls found for each command that begins a line of the source, after nothing but
+// blanks, quote marks and list marks. Bots find commands there, whether they ignore Markdown or
+// know some of it. An escaped slash counts, too: the escape is then a part of the command.
 func findCommands(src string, found func(start, slash, end int)) {
 	slash, wide := -1, -1
 	for k := 0; ; k++ {
@@ -119,8 +118,8 @@ func indexFrom(s, substr string, k int) int {
 	return len(s)
 }
 
-// inSentence marks the bytes that cannot be before a command, those of most addresses
-// and paths among them.
+// inSentence marks the bytes that cannot stand directly before a command, such as most bytes of
+// addresses and paths.
 var inSentence = func() (marked [256]bool) {
 	for c := byte('!'); c < 0x7f; c++ {
 		marked[c] = strings.IndexByte(`\>-+*.)`, c) < 0

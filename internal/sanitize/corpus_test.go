@@ -128,8 +128,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// TestOrdinary asserts that cleaning changes neither ordinary texts nor what people read,
-// follow and copy of them.
+// TestOrdinary asserts that cleaning leaves ordinary texts as they are. It also compares, before
+// and after cleaning, what people read, follow and copy of the rendered texts.
 func TestOrdinary(t *testing.T) {
 	s := mustNew(t, corpusConfig())
 	files, _ := filepath.Glob("testdata/ordinary/*.md")
@@ -209,8 +209,9 @@ func textOf(n *xhtml.Node) string {
 
 const goldenFile = "testdata/golden/cmark-gfm.txt"
 
-// TestGolden asserts that the golden file contains every text of the corpora,
-// before and after, and with the build tag cmark that it is what cmark-gfm says.
+// TestGolden asserts that the golden file contains every text of the corpora, before and after
+// cleaning. With the build tag cmark, it also asserts that cmark-gfm makes of the texts what the
+// file says.
 func TestGolden(t *testing.T) {
 	s := mustNew(t, corpusConfig())
 	texts := map[string]bool{}

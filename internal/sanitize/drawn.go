@@ -41,7 +41,7 @@ func isPlainValue(dec *jsontext.Decoder, name string, shown bool, depth int) boo
 	}
 	switch kind := t.Kind(); kind {
 	case 'n':
-		return name != "geometry" // such a feature is not drawn, nor are its properties shown
+		return name != "geometry" // GitHub does not draw such a feature or show its properties
 	case '"':
 		s := t.String()
 		return shown && len(s) <= maxAlt || isName(s)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDrawings asserts what becomes of code that GitHub draws: what the drawing does not
-// show is gone or shown, and the rest is as it was.
+// TestDrawings asserts what becomes of code that GitHub draws. Text that the drawing does not show
+// is removed or becomes visible, and the rest stays as it was.
 func TestDrawings(t *testing.T) {
 	s := mustNew(t, corpusConfig())
 	for in, want := range map[string]string{

@@ -48,10 +48,11 @@ type flat struct {
 	// inserted into these addresses.
 	links []flatLink
 
-	// codes are the ranges of text in an element code or pre of HTML, with nothing but text in it.
-	// GitHub looks for mentions and references on the page, where these are like Markdown's code.
+	// codes are the ranges of text in elements code and pre of HTML that contain nothing but text.
+	// GitHub looks for mentions and references on the page. There, these elements are like
+	// Markdown's code.
 	codes     []span
-	codeName  string // of the element that began last, if such a range may end with it
+	codeName  string // code or pre if the tag before begins that element, otherwise ""
 	codeStart int    // where that begins
 	isHTML    bool   // the text is of a block of HTML, which is not read as Markdown
 }
@@ -123,8 +124,8 @@ func (f *flat) addReference(source, text string, start int) (ok bool, detail str
 	return true, ""
 }
 
-// needed reports whether a reference's character is needed where it is. A mark of direction
-// is never needed in a body without right-to-left characters, which direction counts.
+// needed reports whether a reference's character is needed where it is. A mark of direction is
+// never needed in a body without right-to-left characters; direction counts these.
 func (f *flat) needed(ref strayRef, direction *directionCount) bool {
 	if isTag(ref.r) {
 		return false

@@ -11,7 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// openings returns what a text can leave open, and what closes some of it at a wrong place.
+// openings returns texts that leave something open, and texts that close some of these at a wrong
+// place.
 func openings() []string {
 	return []string{
 		"<div>", "<div>\n\n", "<del>", "<s>", "<h1>", "<table>", "<tr>", "<td>", "<th>", "<tbody>", "<thead>", "<caption>", "<summary>", "<details>",
@@ -26,9 +27,9 @@ func openings() []string {
 	}
 }
 
-// TestNothingSwallowsTheFooter joins what can be left open, cleans it, and closes it as
-// every agent's text is closed. It asserts that a browser shows the footer after it as a
-// block of its own, directly in the page.
+// TestNothingSwallowsTheFooter joins openings to texts, cleans them, and closes what they leave
+// open, as for every agent's text. It asserts that a browser shows the footer after such a text as
+// a block of its own, directly in the page.
 func TestNothingSwallowsTheFooter(t *testing.T) {
 	const footer = "> Asked for by an agent."
 	s := mustNew(t, corpusConfig())

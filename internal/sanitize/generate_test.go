@@ -44,8 +44,8 @@ func denied() []string {
 	}
 }
 
-// TestGeneratedLinks cleans denied links among hostile fragments, and asserts that the result does
-// not change when it is cleaned again, although some of what was cut was not read again.
+// TestGeneratedLinks cleans denied links among hostile fragments. Cleaning does not always read the
+// text around a removed link again. All the same, a second cleaning must change nothing.
 func TestGeneratedLinks(t *testing.T) {
 	rounds := 5_000
 	if testing.Short() {
@@ -124,8 +124,8 @@ func sound(t *testing.T, s *Sanitizer, in string) bool {
 		}
 	}
 	if !sameBlocks(t, rendered) {
-		// Where goldmark reads other blocks than GitHub's parser, what it calls
-		// text is not what anybody sees on GitHub.
+		// If goldmark reads other blocks than GitHub's parser, its text is not the text that people
+		// see on GitHub.
 		delete(rendered, "goldmark")
 	}
 	assertSafeIn(t, checker{}, in, out, rendered)
@@ -159,7 +159,7 @@ func sameBlocks(t *testing.T, rendered map[string]string) bool {
 	return true
 }
 
-// contexts returns functions, by name, that put a one-line text where it is still text.
+// contexts returns functions, by name, that put a one-line text into a place where it stays text.
 func contexts() map[string]func(string) string {
 	around := func(before, after string) func(string) string {
 		return func(s string) string { return before + s + after }

@@ -51,16 +51,16 @@ func (p *pass) htmlBlock(i int) {
 	p.separateBlock(i, p.edits[first:])
 }
 
-// isOutsideShown reports whether an edit is outside of the tags of a block of HTML that were made
-// text. Where the block's opening goes, what is there becomes Markdown: the next reading judges
-// it, and leaves code and the text of links as they are.
+// isOutsideShown reports whether an edit is outside of those tags of a block of HTML that were made
+// text. If the block loses its opening, the rest of it becomes Markdown. The next reading judges
+// this Markdown, and leaves code and the text of links as they are.
 func (p *pass) isOutsideShown(e edit) bool {
 	i := sort.Search(len(p.shown), func(i int) bool { return p.shown[i].end > int(e.start) })
 	return i == len(p.shown) || int(e.start) < p.shown[i].start
 }
 
-// mayContinueText reports whether HTML block i, of kind 7, begins at a line that continues a
-// paragraph of a container, or a table, to other readers than GitHub.
+// mayContinueText reports whether readers other than GitHub may see no block in HTML block i, of
+// kind 7, because its first line continues a paragraph of a container, or a table.
 func (p *pass) mayContinueText(i int) bool {
 	if i == 0 {
 		return false
@@ -300,9 +300,9 @@ func (p *pass) tag(t *markdown.Tag, h *htmlText) bool {
 	return p.opened(t.Name, false)
 }
 
-// attribute judges the attribute with index i of a tag. An offset in the tag's text
-// plus shift is one in the source. It removes what is unknown, hidden or outside of its
-// grammar, and returns the verdict about an address.
+// attribute judges attribute i of a tag. It removes an attribute that is unknown, hidden or outside
+// of its grammar, and returns the verdict about an address. An offset in the tag's text, plus
+// shift, is an offset in the source.
 func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
 	a := &t.Attributes[i]
 	drop := func(rule, detail string) verdict {
@@ -400,8 +400,8 @@ func closesBracket(s string) bool {
 	return len(s) >= len("</rp>") && strings.EqualFold(s[:len("</rp>")], "</rp>")
 }
 
-// tooSmall reports whether an element would make text too small to read, because it
-// stands in others that make it smaller. It counts them.
+// tooSmall reports whether an element would make text too small to read, because too many elements
+// around it make the text smaller already. Otherwise it counts the element.
 func (p *pass) tooSmall(name string) bool {
 	group, deepest := shrinkGroup(name)
 	if group == 0 {

@@ -79,7 +79,7 @@ func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 			if i > 0 && nodes[i-1].Kind == markdown.Escape { // the label begins with `[\^`
 				p.labelStart = nodes[i-1].Start - 1
 			}
-			// What is dropped is the end of a label. It is shown if the label's bracket is escaped.
+			// The dropped text is the end of a label. Escaping the label's bracket shows the text.
 			p.edit(p.labelStart, p.labelStart, `\`, RuleHiddenText, "footnote")
 		case markdown.FootnoteRef: // shown as a number
 			p.simple = false
@@ -121,7 +121,8 @@ func (p *pass) mayAct(b *markdown.Block) bool {
 	return from < b.End
 }
 
-// text edits text that readers other than GitHub may not take for text, so that all do.
+// text edits text that readers other than GitHub may take for something else. After the edits, all
+// of them take it for text.
 func (p *pass) text(b *markdown.Block, n *markdown.Inline) {
 	p.showDeclarations(n)
 	switch {
@@ -210,8 +211,8 @@ func (p *pass) entity(n *markdown.Inline) {
 	}
 }
 
-// codeSpan joins the lines of a code span if it contains anything that could act, or if a
-// line begins like a block, because readers disagree about such a span. It looks the same.
+// codeSpan joins the lines of a code span if it contains anything that could act, or if a line
+// begins like a block, because readers disagree about such a span. The joined span looks the same.
 func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
 	code := p.src[n.Start:n.End]
 	if !strings.Contains(code, "\n") {
@@ -230,10 +231,10 @@ func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
 	}
 }
 
-// separateMail handles a code span that begins like the end of an e-mail address,
-// as in "a`b@host.example`": some readers take it, with the word before it, for an
-// address, and see no code. A character reference in the word, or a space,
-// separates them. Other code in the word stays as it is, and so does an address.
+// separateMail handles a code span that begins like the end of an e-mail address, as in
+// "a`b@host.example`". Some readers take the word before the span, together with the span, for an
+// address, and see no code. A character reference in the word, or a space, separates the two. Other
+// code and addresses in the word stay as they are.
 func (p *pass) separateMail(before []markdown.Inline, n *markdown.Inline) {
 	code := p.src[n.Start:n.End]
 	k := 0
@@ -381,9 +382,9 @@ func beginsDestination(s string) bool {
 // GitHub. Readers disagree about the code after such a run, because cmark's search
 // for the closing run is faulty.
 //
-// If the leaf has code, and some runs are lone by the specification too, only
-// those are escaped now. The other edits of the leaf, from index first on, are
-// dropped and again is true: the next reading finds out what is code.
+// If the leaf has code, and some runs are lone by the specification too, only these runs are
+// escaped now. Then the other edits of the leaf, from index first on, are dropped and again is
+// true, because only the next reading knows what is code.
 func (p *pass) escapeBackticks(nodes []markdown.Inline, first int) (again bool) {
 	lone, hasCode := p.loneRuns(nodes)
 	isLone := func(n *markdown.Inline) bool {

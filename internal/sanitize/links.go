@@ -15,8 +15,8 @@ func (p *pass) linkOpen(n *markdown.Inline) {
 		p.images++
 		p.imaged = true
 	}
-	// GitHub does not read "![^" as the beginning of an image. So it sees a link here, and none around
-	// it, where other readers see an image in a link.
+	// GitHub does not read "![^" as the beginning of an image. It sees a link here, and no link
+	// around this one. Other readers may see an image in a link.
 	if !l.Image && n.Start > 0 && strings.HasPrefix(p.src[n.Start-1:], "![^") && !isEscaped(p.src, n.Start-1) {
 		p.edit(n.Start-1, n.Start-1, `\`, RuleLinks, "bracket")
 	}
@@ -55,9 +55,9 @@ type judgedDefinition struct {
 	verdict verdict
 }
 
-// destination returns where a link leads, whether that is an issue, and the verdict about
-// it. Many links may have the address of one definition, which may be long, so that it is
-// read only once.
+// destination returns where a link leads, whether it leads to an issue, and the verdict about it.
+// It reads the address of a definition only once, because the address may be long and have many
+// links.
 func (p *pass) destination(open *markdown.Inline) (dest string, issue bool, v verdict) {
 	definition := p.doc.Links[open.Data].Definition
 	if definition < 0 {
@@ -75,9 +75,9 @@ func (p *pass) destination(open *markdown.Inline) (dest string, issue bool, v ve
 	return d.dest, d.issue, d.verdict
 }
 
-// standsAlone reports whether a span of the source contains no mark that has a meaning
-// outside of links, a blank precedes it, and a blank, or punctuation and a blank, follow.
-// The start and the end of a line count as blanks.
+// standsAlone reports whether a span of the source stands apart from its surroundings. It contains
+// no mark that has a meaning outside of links. A blank precedes it, and a blank, or punctuation and
+// a blank, follow. The start and the end of a line count as blanks.
 func (p *pass) standsAlone(span markdown.Span) bool {
 	for i := span.Start; i < span.End; i++ {
 		if c := p.src[i]; c >= utf8.RuneSelf || strings.IndexByte("|`\\<>&@$*_~\n", c) >= 0 {
@@ -128,8 +128,8 @@ func (p *pass) autolink(n *markdown.Inline) {
 		return
 	}
 	judged := dest
-	// What only some readers take for an e-mail address is judged as a URL. It is denied, because its
-	// @ is not allowed before a host.
+	// A text that only some readers take for an e-mail address is judged as a URL. It is denied,
+	// because a URL may not have an @ before its host.
 	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && (isMail || p.judge(dest).allowed) {
 		judged = "https://" + written
 	}
@@ -179,7 +179,8 @@ func (p *pass) mailAddress(n *markdown.Inline, l *markdown.Link, mail string) {
 	}
 	at := strings.IndexByte(mail, '@')
 	if at == 0 || !isAlnum(mail[at-1]) || !strings.HasSuffix(p.src[n.Start:n.End], mail[at+1:]) {
-		// Other readers see a mention, or a shorter host. Write it plainly; the next round finds it.
+		// Other readers see a mention, or a shorter host. Write the address plainly; the next round
+		// finds it.
 		p.flat.addMark(markOpaque, n.Start)
 		p.edit(n.Start, n.End, mail, RuleLinks, "address")
 		return
@@ -206,8 +207,8 @@ func (p *pass) addressInImage(n *markdown.Inline, l *markdown.Link) {
 	p.edit(k, k+1, reference(rune(breakAt[0])), RuleLinks, "image")
 }
 
-// endIsDisputed reports whether readers disagree about where a bare address ends,
-// or see something else in it. Between < and > all agree, and it looks the same.
+// endIsDisputed reports whether readers disagree about where a bare address ends, or see something
+// else in it. If it is put between < and >, all readers agree, and it looks the same.
 func (p *pass) endIsDisputed(n *markdown.Inline, l *markdown.Link) bool {
 	address := p.src[n.Start:min(n.End+1, len(p.src))]
 	switch l.Kind {
@@ -219,8 +220,8 @@ func (p *pass) endIsDisputed(n *markdown.Inline, l *markdown.Link) bool {
 	return false
 }
 
-// containsSyntax reports whether some reader may see a code span, a link, a
-// mention or a character reference in an address, or another address.
+// containsSyntax reports whether some reader may see something else in an address: a code span, a
+// link, a mention, a character reference or another address.
 func containsSyntax(address string) bool {
 	for i := 0; i < len(address); i++ {
 		switch address[i] {

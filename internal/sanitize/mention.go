@@ -11,9 +11,9 @@ type mention struct {
 	allowed bool
 }
 
-// findMentions calls found for each mention in text that is not allowed, for each one
-// that is inert already, and for allowed ones where their number is limited. With squeeze
-// it looks through what vanishes.
+// findMentions calls found for each mention in text that is not allowed or is inert already. If the
+// number of mentions is limited, it calls found for allowed ones as well. With squeeze it looks
+// through the bytes that vanish.
 //
 // It finds more than GitHub does: every @ before a letter or digit, unless an
 // ASCII letter or digit precedes it in the same run of text and the run continues
@@ -85,8 +85,7 @@ func isChained(text string, k int) bool {
 	return k > 0 && text[k-1] == '@'
 }
 
-// wordContinues reports whether the word that ends at offset end continues after
-// what vanishes.
+// wordContinues reports whether the word that ends at offset end continues after bytes that vanish.
 func wordContinues(text string, end int) bool {
 	k := skipVanishing(text, end)
 	return k > end && k < len(text) && isNameByte(text[k])

@@ -66,8 +66,8 @@ func (l *plan) edit(start, end int, text, rule, detail string) {
 // recentChanges is how many of the last changes are compared with a new one.
 const recentChanges = 8
 
-// stringOf returns the text in a buffer as a string: that of a recent change, if one has the same
-// text, otherwise a copy.
+// stringOf returns the text in a buffer as a string. It returns the string of a recent change with
+// the same text, if there is one, otherwise a copy.
 func (l *plan) stringOf(text []byte) string {
 	for i := len(l.changes) - 1; i >= max(0, len(l.changes)-recentChanges); i-- {
 		if l.changes[i].text == string(text) {

@@ -103,8 +103,8 @@ func TestMaxClosingWords(t *testing.T) {
 func TestMaxMentions(t *testing.T) {
 	t.Parallel()
 	s := mustNew(t, Config{AllowedMentions: []string{"a", "b", "c"}, MaxMentions: 2})
-	// The last list item must not forget the name of the first paragraph, which was read from a
-	// buffer that has another text since.
+	// The name in the first paragraph was read from a buffer that contains another text by now. It
+	// must still be known in the last list item.
 	const text = "@x @A @a\n\n- nobody here, nor there\n- also @b @c @a"
 	const want = "@&#8203;x @A @a\n\n- nobody here, nor there\n- also @b @&#8203;c @a"
 	got, _ := s.Body(text)

@@ -35,8 +35,8 @@ func Reveal(message string) string {
 	return b.String()
 }
 
-// becomes reports whether the character rules may leave r as it is, or replace it, so that the
-// character clean is in the clean text. size is the number of bytes of r in the message.
+// becomes reports whether clean is the character that the character rules may leave of r: r itself,
+// or a replacement. size is the number of bytes of r in the message.
 func becomes(r rune, size int, clean rune) bool {
 	switch {
 	case r == utf8.RuneError && size == 1: // invalid UTF-8

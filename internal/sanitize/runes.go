@@ -34,8 +34,7 @@ func (c runeClass) detail() string {
 	return "invisible"
 }
 
-// depends reports whether what surrounds a character of this class decides whether
-// it stays.
+// depends reports whether a character of this class stays or not by the characters around it.
 func (c runeClass) depends() bool {
 	return c == classContext || c == classBidiMark || c == classIsolate
 }
@@ -74,10 +73,10 @@ type runeTable struct {
 // runeClasses returns the table. It is built when it is first needed.
 var runeClasses = sync.OnceValue(newRuneTable)
 
-// newRuneTable derives the classes from Unicode's properties. What is removed
-// is Default_Ignorable_Code_Point, which package unicode lacks and which is
-// derived here as in DerivedCoreProperties.txt, but with the interlinear
-// annotation characters (U+FFF9 to U+FFFB), and with the noncharacters.
+// newRuneTable derives the classes from Unicode's properties. The removed characters are those of
+// Default_Ignorable_Code_Point, the interlinear annotation characters (U+FFF9 to U+FFFB), and the
+// noncharacters. Package unicode lacks the property, so it is derived as in
+// DerivedCoreProperties.txt.
 func newRuneTable() *runeTable {
 	t := &runeTable{pages: make([][256]runeClass, 1)}
 	for _, ignorable := range []*unicode.RangeTable{

@@ -14,8 +14,8 @@ import (
 // alike whatever the others say. So only the edited sections are read again, joined to a text of
 // their own, the excerpt.
 //
-// A reading of the excerpt stands for one of the body under conditions that are checked.
-// Where one does not hold, the body itself is read:
+// A reading of the excerpt replaces one of the body only under the following conditions. If one of
+// them is not met, the body itself is read:
 //
 //   - Each section begins with a line that begins the same block whatever is before it, except
 //     in code or HTML that is still open (beginsSection), and neither is open there.
@@ -119,13 +119,13 @@ func (p *pass) endPart(i int) {
 	l.uncertain = l.uncertain || !p.isNeutral()
 }
 
-// isNeutral reports whether no element is open that counts for others.
+// isNeutral reports whether no open element affects the text after it.
 func (p *pass) isNeutral() bool {
 	return p.small == [3]int{} && p.open == 0
 }
 
-// readsLine notes that a rule for the block at an offset reads the line at another one,
-// which is there in the excerpt only if the section has it.
+// readsLine notes that a rule for the block at one offset reads the line at another offset. A
+// reading of the excerpt is uncertain if the line is in another section.
 func (p *pass) readsLine(block, line int) {
 	if l := &p.sections; l.parts != nil {
 		part := &l.parts[l.partAt(block)]
@@ -134,8 +134,8 @@ func (p *pass) readsLine(block, line int) {
 }
 
 // readsBlock notes that a rule for the block at an offset depends on its neighbour, the block at
-// another offset. In an excerpt the reading is uncertain if their sections are not neighbours in
-// the body, too.
+// another offset. A reading of the excerpt is uncertain unless the sections of both blocks are
+// neighbours in the body, too.
 func (p *pass) readsBlock(block, neighbour int) {
 	l := &p.sections
 	if l.parts == nil {
@@ -235,8 +235,8 @@ func (l *sections) follow(made *plan, body string) {
 	l.list = kept
 }
 
-// readExcerpt reads what was edited of the body again, and reports whether this stands
-// for a reading of all of it. The edits are then edits of the body.
+// readExcerpt reads the edited sections of the body again, and reports whether that is as good as a
+// reading of all of it. The edits are then edits of the body.
 func (p *pass) readExcerpt(s *Sanitizer, body string) bool {
 	l := &p.sections
 	excerpt, ok := l.extract(body)

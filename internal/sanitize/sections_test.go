@@ -15,7 +15,7 @@ type bothWays struct {
 	excerpts, whole *Sanitizer
 }
 
-// waysOfReading returns configurations under which other edits are needed.
+// waysOfReading returns configurations that need different edits.
 func waysOfReading(t testing.TB) []bothWays {
 	t.Helper()
 	ways := []bothWays{}
@@ -46,8 +46,9 @@ func (w *bothWays) assertSame(t *testing.T, text string) bool {
 	return true
 }
 
-// pieces returns what documents of many sections are made of: the ordinary texts, cut where
-// sections may begin; and as hostile ones the attacks, and the links and images of denied.
+// pieces returns parts for documents of many sections. The ordinary ones are the ordinary texts,
+// cut where sections may begin. The hostile ones are the attacks, and the links and images of
+// denied.
 func pieces(t testing.TB) (ordinary, hostile []string) {
 	t.Helper()
 	files, _ := filepath.Glob("testdata/ordinary/*.md")

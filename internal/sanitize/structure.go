@@ -10,9 +10,9 @@ import (
 // blocks, as the comment did that it replaces.
 const separator = "[//]: #"
 
-// hiddenText handles what is in the source but not shown: it removes definitions
-// that nothing refers to, and the titles of the others, and shows footnotes that
-// nothing refers to.
+// hiddenText handles the parts of the source that are not shown. It removes the definitions that
+// nothing refers to, and the titles of the other definitions. It shows the footnotes that nothing
+// refers to.
 func (p *pass) hiddenText() {
 	for i := range p.doc.Definitions {
 		d := &p.doc.Definitions[i]
@@ -178,10 +178,9 @@ func (p *pass) isSeparator(i int) bool {
 	return after.Kind == markdown.ItemBlock || after.Kind == markdown.IndentedCodeBlock || p.src[after.Start] == ' '
 }
 
-// lineGuard returns the escape that keeps the text at the offset end text when the
-// source from start to end is removed, or "" if none is needed. Where only marks and
-// digits precede start on its line, the text could otherwise begin a list, a heading,
-// a quote or a fence.
+// lineGuard returns the escape that keeps the text at the offset end text when the source from
+// start to end is removed, or "" if none is needed. If only marks and digits precede start on its
+// line, the text could otherwise begin a list, a heading, a quote or a fence.
 func (p *pass) lineGuard(start, end int) string {
 	for k := start; k > 0 && p.src[k-1] != '\n'; k-- {
 		if strings.IndexByte(" \t>*+-.)0123456789#", p.src[k-1]) < 0 {

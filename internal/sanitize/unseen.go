@@ -7,8 +7,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// The limits of what a page may contain unseen, in bytes. The longest info string of
-// 2,500 READMEs has 70 bytes, the longest address of a link without text 140.
+// The limits of text that a page contains and does not show, in bytes. In 2,500 READMEs, the
+// longest info string has 70 bytes, the longest address of a link without text 140.
 const (
 	maxInfo      = 100
 	maxEmptyLink = 200
@@ -242,8 +242,9 @@ func movesFar(s string) bool {
 	return len(digits) >= far
 }
 
-// showsAll reports whether the definition of a macro, after its command, shows all that it
-// is given, and contains no sentence, which only a use of it would show.
+// showsAll reports whether the definition of a macro, which follows the command in s, shows all
+// that the macro is given. A definition with a sentence does not count, because only a use of the
+// macro would show the sentence.
 func showsAll(s string) bool {
 	const most = 9
 	s = strings.TrimLeft(s[:min(len(s), longestDefinition)], "*{ ")

@@ -67,7 +67,7 @@ func (s *Sanitizer) judge(address string) verdict {
 	case "https":
 		v := s.judgeReference(strings.TrimLeft(rest, `/\`))
 		if !strings.HasPrefix(rest, "//") || len(rest) > 2 && isSlash(rest[2]) {
-			v.allowed = false // a host to some, a path of this server to others
+			v.allowed = false // some readers see a host, others a path of this server
 		}
 		return v
 	case "http", "ftp", "ws", "wss":
@@ -260,7 +260,7 @@ func configuredHost(entry string) (host string, ok bool) {
 // refuses names that browsers would not read as written: percent escapes,
 // compatibility characters, characters that are ignored.
 func canonicalHost(host string) (string, bool) {
-	// Before the host is made lower case, which turns some other letters into ASCII.
+	// This must come before the change to lower case, which turns some other letters into ASCII.
 	ascii := !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf })
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if !ascii {
@@ -310,8 +310,7 @@ func (s *Sanitizer) hostAllowed(host string) bool {
 	return false
 }
 
-// withoutPort returns a host without its port. What follows another colon than
-// that of a port number stays.
+// withoutPort returns a host without its port. A colon that no port number follows stays.
 func withoutPort(host string) string {
 	i := strings.LastIndexByte(host, ':')
 	if i < 0 || len(host)-(i+1) > len("65535") {
