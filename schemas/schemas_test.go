@@ -36,8 +36,8 @@ func TestLookupOfFiles(t *testing.T) {
 	}
 }
 
-// TestEveryFieldIsExplained asserts that each field has a description, because `airlock schema
-// KIND` is what agents learn the fields from.
+// TestEveryFieldIsExplained asserts that each field has a description, because agents learn the
+// fields from `airlock schema KIND`.
 func TestEveryFieldIsExplained(t *testing.T) {
 	names, err := Definitions(AgentOutput)
 	if err != nil || len(names) == 0 {

@@ -28,7 +28,7 @@ const (
 	maxFileNodes = 50_000
 )
 
-// ReadDirectory returns the blueprints of a directory, in the order of its files' names: one of
+// ReadDirectory returns the blueprints of a directory, in the order of its files' names: one from
 // each file that is named *.yaml, *.yml or *.json. The error joins what is wrong with every file,
 // by line.
 func ReadDirectory(dir fs.FS) ([]Blueprint, error) {

@@ -18,8 +18,8 @@ import (
 // is safe for concurrent use, also by several processes on one store.
 type Registry struct {
 	Validator
-	// Rules check parameters of agents built in, by the agent's name, for what a schema cannot
-	// express. They are called with parameters that conform to the schema.
+	// Rules has functions by the names of agents built in. Each checks what a schema cannot express
+	// of the agent's parameters. It is called with parameters that conform to the schema.
 	Rules map[string]func(parameters []byte) []schema.Violation
 
 	store *store.Store

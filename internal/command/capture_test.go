@@ -8,8 +8,8 @@ import (
 )
 
 // TestCapture asserts, for writes of every size, that the beginning and the end of the output are
-// kept, up to the limit, but two bytes if the limit is one. It asserts that the dropped bytes are
-// counted.
+// kept: at most as many bytes as the limit, or two if the limit is one. It also asserts that the
+// dropped bytes are counted.
 func TestCapture(t *testing.T) {
 	var all []byte
 	for i := range 97 {

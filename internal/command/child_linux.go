@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Here a second run of this program becomes the program that Run asks for. It happens in an init
-// function, so that the libraries of the main program are not initialised first: Go initialises
-// packages in the order of their paths, each after the packages that it imports. A second run needs
-// none of those libraries. Initialising them takes more than twice the processor time of everything
-// that the second run does itself.
+// A second run of this program does its work here. The work is done in an init function, so that
+// the libraries of the main program are not initialised first: Go initialises packages in the order
+// of their paths, each after the packages that it imports. A second run needs none of those
+// libraries. Initialising them takes more than twice the processor time of everything that the
+// second run does itself.
 func init() { enterChild(os.Args) }
 
-// enterChild returns at once, unless args are those with which this package starts this
-// program a second time: then this process becomes the program that Run was asked for, and
-// enterChild never returns.
+// enterChild returns at once, unless args are those with which this package starts this program a
+// second time. Then this process becomes the program that Run was asked for, a supervisor or a
+// guard, and enterChild never returns.
 func enterChild(args []string) {
 	if len(args) != 3 || args[1] != childFlag && args[1] != superviseFlag && args[1] != guardFlag {
 		return

@@ -42,9 +42,9 @@ type Spec struct {
 	// killing it; 0 kills at once. On Windows it is always killed at once.
 	Grace       time.Duration
 	OutputLimit int // bytes kept of each stream; 0: DefaultOutputLimit
-	// MaxMemory limits memory as Limits.Memory does, but is set only right after the start: it
-	// is for programs that are trusted with the moment before. It does nothing where there is
-	// no such limit; 0 sets none.
+	// MaxMemory limits memory as Limits.Memory does, but is set only right after the start. So the
+	// program must be trusted in the moment before. It does nothing where there is no such limit; 0
+	// sets none.
 	MaxMemory int64
 	// Identity runs the program apart from this process; nil runs it as this
 	// process's user.

@@ -110,8 +110,8 @@ func awaitProgram(program int) syscall.WaitStatus {
 }
 
 // endTree kills all descendants until none is left. A process that loses its parent becomes a child
-// of this process, so there are no descendants without a child. This is asked first, because most
-// programs leave no process, and looking for them in /proc costs as much as starting one.
+// of this process. So endTree reads /proc only while there is a child: most programs leave none,
+// and reading /proc costs as much as starting a program.
 func endTree() error {
 	for until := time.Now().Add(endWithin); !reapEnded(); {
 		pids := descendants()

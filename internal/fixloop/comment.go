@@ -174,7 +174,7 @@ func (p *page) fold(messages []Message) {
 }
 
 // maxPosted limits a message in a comment of its own, in UTF-16 code units. GitHub refuses comments
-// of more than 65,536, and what publishes the message adds to it.
+// of more than 65,536, and the program that publishes the message adds text to it.
 const maxPosted = 50_000
 
 // Posted returns the comment that notifies people of a fix request or an escalation: what to do,
@@ -197,8 +197,8 @@ func (s State) Posted(m Message, current bool) string {
 	return p.String()
 }
 
-// fitting returns the message, shortened to fit into a comment. First it drops the explanations of
-// failures, beginning with the last failures, then the last failures, then the first iterations.
+// fitting returns the message, shortened to fit into a comment. It drops three things in turn: the
+// explanations of failures (those of the last ones first), the last failures, the first iterations.
 func (m Message) fitting() Message {
 	m.Failures = slices.Clone(m.Failures)
 	for explained := len(m.Failures); markdown.UTF16Len(m.Markdown()) > maxPosted; {

@@ -13,8 +13,8 @@ import (
 // LogVersion is the version of a log's JSON. Members are added, never renamed.
 const LogVersion = 1
 
-// Log is the communication log of a loop: every message and every change of a status, oldest first,
-// the loop's status and times, and statistics.
+// Log is the communication log of a loop. It has every message and every change of a status, oldest
+// first, and statistics of the loop.
 type Log struct {
 	Version    int        `json:"version"`
 	Repository string     `json:"repository,omitempty"`

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestEntriesAreFoundByDescriptor asserts that a directory opened below another one knows its
-// entries. The os package looks an entry up by its directory's name, in Info, and in ReadDir on
-// file systems that do not report the kinds of entries; "b" alone leads nowhere.
+// TestEntriesAreFoundByDescriptor asserts that a directory opened by a name relative to another one
+// finds its entries. The os package joins that name and the entry's, in Info, and in ReadDir on
+// file systems that do not report the kinds of entries. The relative name alone leads nowhere.
 func TestEntriesAreFoundByDescriptor(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

@@ -164,7 +164,7 @@ func (s *Sandbox) Replacements() []string {
 	return append(pairs, s.sharedHome(), "~")
 }
 
-// sharedHome returns the directory for what the users share.
+// sharedHome returns the directory for files that all users share.
 func (s *Sandbox) sharedHome() string { return filepath.Join(s.base, "shared") }
 
 // Run runs a program as command.Run does. In a sandbox that is apart, no other program

@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// Ids between those of people and services, which end at 65535, and those that Debian and
-// systemd give to containers, which begin at 100000. A tar archive can name them.
+// These ids are above those of people and services, which end at 65535, and below those that Debian
+// and systemd give to containers, which begin at 100000. A tar archive can name them.
 const (
 	firstFree = 66000
 	lastFree  = 99998

@@ -13,9 +13,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// agentLines is a writer for what an agent prints. It finds the safe outputs in that text, and
-// frames and repairs them as it is done for any agent. It passes them on, one a line, and drops
-// other text.
+// agentLines is a writer for what an agent prints. It finds the safe outputs in that text, frames
+// and repairs them as for any agent, and passes them on, one a line. It drops other text.
 type agentLines struct {
 	*io.PipeWriter
 	done chan struct{}

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/plugin"
 )
 
-// TestAgentLines asserts which findings are read from what an agent prints, with other text around its
-// items, or with JSON that is to be repaired, and what is noted.
+// TestAgentLines asserts which findings are read from an agent's output that has other text around
+// the items, or JSON that is to be repaired, and what is noted.
 func TestAgentLines(t *testing.T) {
 	t.Parallel()
 	const good = `{"type":"create-pull-request-review-comment","path":"a b.go","line":1,"body":"Odd."}`

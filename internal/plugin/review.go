@@ -63,8 +63,8 @@ func (e *MissingError) Error() string {
 }
 
 // Review runs a valid reviewer (see Validate) on a request. The error is the context's, a
-// *MissingError, or explains why the review could not be done, or not completely; the
-// Result has what was found in any case.
+// *MissingError, or explains why the review is missing or incomplete. The Result has what was found
+// in any case.
 func Review(ctx context.Context, run phase.Runner, cfg Config, req Request) (Result, error) {
 	w := &work{cfg: cfg, req: req, run: run, byPath: map[string]*File{}}
 	for _, f := range req.Diff {
@@ -341,8 +341,8 @@ func (w *work) noteLeftOut() {
 	}
 }
 
-// checked returns a finding with printable texts, and without a place that cannot be in a
-// file of so many lines.
+// checked returns a finding with printable texts, and removes from its place what is beyond the
+// file's last line.
 func checked(f finding.Finding, lines int) finding.Finding {
 	f.Rule, f.Message = printableLine(f.Rule), printable(f.Message)
 	last := max(f.Range.StartLine, f.Range.EndLine)

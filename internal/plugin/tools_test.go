@@ -15,10 +15,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/plugin"
 )
 
-// TestPresetsWithRealTools asserts that the reviewers that are known by name, as far as .ci/tools can
-// install them, report the same on the projects of the captures. It needs bandit and gosec in PATH,
-// and the others in the node_modules directory that AIRLOCK_NODE_MODULES names. A tool that is
-// missing fails its test.
+// TestPresetsWithRealTools runs those reviewers known by name that .ci/tools can install. It
+// asserts that they report the same on the captures' projects as the captures do. It needs bandit
+// and gosec in PATH, and the others in the node_modules directory that AIRLOCK_NODE_MODULES names.
+// A tool that is missing fails its test.
 func TestPresetsWithRealTools(t *testing.T) {
 	t.Parallel()
 	modules := os.Getenv("AIRLOCK_NODE_MODULES")

@@ -12,8 +12,8 @@ type Kind = safeoutput.Kind
 // every kind is approved with its defaults, and staged.
 type Config struct {
 	// Kinds has the settings of every kind that the configuration names. Nil means that there is no
-	// configuration. Otherwise only these kinds and those that are always allowed may pass, without
-	// the disabled ones.
+	// configuration. Otherwise only these kinds and those that are always allowed may pass, and of
+	// them no disabled kind.
 	Kinds map[safeoutput.Kind]KindConfig
 	// Staged plans every item and applies none.
 	Staged bool
@@ -85,8 +85,8 @@ type KindConfig struct {
 	// MaxLabels is the number of labels an item of add-issue-label may ask for:
 	// 0 means the kind's default, negative no limit but GitHub's.
 	MaxLabels int
-	// CreateIssue opens an issue for what items such as missing-tool report, which
-	// change nothing otherwise. It has TitlePrefix and Labels.
+	// CreateIssue opens issues for items such as missing-tool, which change nothing otherwise. It
+	// has TitlePrefix and Labels.
 	CreateIssue bool
 	// Footer replaces Config.Footer where it is not nil.
 	Footer *Footer
@@ -110,7 +110,7 @@ type Footer struct {
 type UpdateSettings struct {
 	// Status, Title and Body are the fields that may be changed.
 	Status, Title, Body bool
-	// Operation is what is done with the body of an item that does not say so itself. It is one of
+	// Operation is what is done with the body of an item that names no operation. It is one of
 	// safeoutput's operations; "" means that the body replaces the issue's.
 	Operation string
 }

@@ -147,9 +147,9 @@ func (n *notes) branch(s ChangeSettings, asked string) (string, *refusal) {
 // them.
 const DefaultBranchPrefix = "airlock/"
 
-// newBranch returns the name of a new branch: the asked name, or a name made of it. why is then the
-// end of a sentence that explains the change. The default prefix applies only where the owner has
-// set neither a prefix nor a list of allowed branches.
+// newBranch returns the name of a new branch: the name that was asked for, or a name made of it. In
+// the second case, why is the end of a sentence that explains the change. The default prefix
+// applies only where the owner has set neither a prefix nor a list of allowed branches.
 func newBranch(s ChangeSettings, asked string) (name, why string) {
 	if asked == "" {
 		return "", ""

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// Limits of a group commit. A transaction costs about as much as the statements of one caller. So
-// many callers that share a transaction take half the time.
+// Limits of a group commit. A transaction costs about as much as the statements of one caller. Many
+// callers that share a transaction therefore take half the time.
 const (
 	batchSize = 64                   // callers that share a transaction
 	batchWait = 2 * time.Millisecond // how long the first of them waits for others

@@ -66,7 +66,7 @@ func NewWorker(s *store.Store, cfg WorkerConfig) *Worker {
 	}
 }
 
-// Start begins to take runs, those of a previous worker that was killed among them. The error is
+// Start begins to take runs, also those of a previous worker that was killed. The error is
 // ErrRunning if another process has a worker for the same SQLite store. The caller calls Close.
 func (w *Worker) Start(ctx context.Context) error {
 	if w.store.Postgres() == nil {

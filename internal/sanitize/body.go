@@ -14,9 +14,10 @@ const maxRounds = 8
 // cutNote is the visible note of a body that was cut.
 const cutNote = "*(cut: the text was longer than allowed)*"
 
-// Body cleans a Markdown text. It reads the text as GitHub does, edits what
-// would act, and reads again until there is nothing to edit; so it is
-// idempotent. A text that needs no edit is returned without allocation.
+// Body cleans a Markdown text, and is idempotent. It reads the text as GitHub does, edits what
+// would act, and reads again until there is nothing to edit. After maxRounds, or if the text is
+// nested too deeply, it fences the text instead. A text that needs no edit is returned without
+// allocation.
 func (s *Sanitizer) Body(text string) (string, []Note) {
 	var n noter
 	text = s.cleanStart(text, &n)
@@ -58,8 +59,8 @@ func (s *Sanitizer) cleanStart(text string, n *noter) string {
 	return s.clean(text, n)
 }
 
-// clean applies the character rules, and reads and edits a body until there is
-// nothing to edit.
+// clean applies the character rules, and reads and edits a body until there is nothing to edit. A
+// body that does not get so far is fenced.
 func (s *Sanitizer) clean(text string, n *noter) string {
 	text = characters(text, n)
 	calm := firstTrigger(text, 0, len(text))

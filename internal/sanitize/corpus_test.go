@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // corpusConfig returns what both corpora are cleaned with.
 func corpusConfig() Config { return Config{AllowedDomains: []string{"example.org"}} }
 
-// attack is one text of testdata/attacks. A quiet one does not act in the
-// renderers that are at hand, but would in others.
+// attack is one text of testdata/attacks. A quiet one does not act in the renderers that the tests
+// have, but would in others.
 type attack struct {
 	text  string
 	quiet bool

@@ -87,9 +87,9 @@ type repoReference struct {
 	name  string // the repository in lower case, as far as it is written
 }
 
-// find calls found for each reference in text that is not allowed, and for each one that
-// is inert already. With squeeze it looks through what vanishes. It finds more than
-// GitHub does: every # before a digit, and names in any form.
+// find calls found for each reference in text that is not allowed or is inert already. With squeeze
+// it looks through the bytes that vanish. It finds more than GitHub does: every # before a digit,
+// and names in any form.
 func (r *references) find(text string, squeeze bool, q *squeezed, found func(repoReference)) {
 	if !r.limited || !mayClose(text) {
 		return

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Reveal returns a message in which each invisible character that the character rules
-// remove is written as its number, such as <U+200B>, so that a reader of the message sees
-// that a name contains it. The ones that this package inserted to make something inert are
-// removed instead, also where the message has them escaped; [Sanitizer.Plain] adds them again.
+// Reveal writes each invisible character that the character rules remove as its number, such as
+// <U+200B>, so that a reader of the message sees that a name contains it. It removes the characters
+// that this package inserted to make something inert, also escaped ones; [Sanitizer.Plain] adds
+// them again.
 func Reveal(message string) string {
 	message = withoutOwn(message)
 	clean := characters(message, &noter{})
@@ -73,8 +73,8 @@ func withoutOwn(s string) string {
 	return b.String()
 }
 
-// ownSize returns the length of the character at the start of s, in any of its forms, by
-// which this package makes things inert, or 0.
+// ownSize returns the length of the character at the start of s if this package makes things inert
+// by it, in any of its forms, otherwise 0.
 func ownSize(s string) int {
 	switch s[0] {
 	case string(zwsp)[0], '&', '\\':

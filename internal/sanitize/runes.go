@@ -138,8 +138,8 @@ func (t *runeTable) allPlain(first, last rune) bool {
 	return true
 }
 
-// classOf returns the class of r. ASCII counts as plain, although the rules
-// remove some of it, and so does -1, which stands for no character.
+// classOf returns the class of r. ASCII counts as plain, although the rules remove some of it. So
+// does -1, which stands for no character.
 func (t *runeTable) classOf(r rune) runeClass {
 	if r < utf8.RuneSelf {
 		return classPlain

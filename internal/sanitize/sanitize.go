@@ -1,10 +1,9 @@
 // Package sanitize turns text that an agent wrote into text that is safe to
 // publish: for Markdown bodies, one-line titles, labels and plain text.
 //
-// Two goals weigh the same. Nothing acts that the agent may not make act
-// (mentions, closing words, links, HTML, hidden text, commands), and what
-// people read stays what the agent wrote: code is kept byte for byte, and what
-// is made inert looks as before.
+// Two goals weigh the same. First, nothing acts unless the agent is allowed it: mentions, closing
+// words, links, HTML, hidden text and commands. Second, people read what the agent wrote: code is
+// kept, and text that is made inert looks as before.
 //
 // A body is read as GitHub reads it, by package markdown. But browsers, mail
 // programs, bots and renderers of other versions of CommonMark read it too; this

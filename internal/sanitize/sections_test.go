@@ -103,8 +103,8 @@ func joinSections(r *rand.Rand, ordinary, hostile []string) string {
 	return b.String()
 }
 
-// TestExcerpts asserts that a second reading of only what was edited gives the same result as one of
-// everything, for generated documents of many sections.
+// TestExcerpts asserts that a second reading of only the edited sections has the same result as a
+// second reading of everything, for generated documents of many sections.
 func TestExcerpts(t *testing.T) {
 	rounds := 6_000
 	if testing.Short() {

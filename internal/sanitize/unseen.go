@@ -17,8 +17,8 @@ const (
 	longestDefinition = 300 // of a macro, as far as it is read
 )
 
-// fencedCode handles what a page does not show of fenced code: a long info string, and
-// what GitHub leaves out of code that it draws.
+// fencedCode handles the parts of fenced code that a page does not show: a long info string, and
+// the parts that GitHub leaves out when it draws the code.
 func (p *pass) fencedCode(b *markdown.Block) {
 	at := p.doc.InfoSpan(b)
 	if p.removeStray(at) {
@@ -227,8 +227,8 @@ func hidingMacro(s string, colors bool) int {
 	return 0
 }
 
-// movesFar reports whether s, after a command that moves what follows it, begins with a
-// length that moves it out of sight.
+// movesFar reports whether s, which follows a command that moves text, begins with a length that
+// moves the text out of sight.
 func movesFar(s string) bool {
 	s = strings.TrimLeft(s, "*{[ -+")
 	digits := s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]

@@ -86,8 +86,8 @@ func (s *Sanitizer) judge(address string) verdict {
 	return v
 }
 
-// judgeReference decides about what follows the slashes, the path included, which may
-// lead to an issue.
+// judgeReference decides about the host and the path after the slashes; the path may lead to an
+// issue.
 func (s *Sanitizer) judgeReference(rest string) verdict {
 	v := s.judgeAuthority(rest)
 	v.allowed = v.allowed && s.refs.allowsPath(v.host, rest[indexAnyOrLen(rest, `/\?#`):])
@@ -116,8 +116,8 @@ func (p *pass) judge(address string) verdict {
 	return slot.verdict
 }
 
-// ordinaryHost returns what stands between "https://" and the path of an address, if
-// nothing else can have a say in where the address leads.
+// ordinaryHost returns what stands between "https://" and the path of an address, if nothing else
+// decides where the address leads.
 func ordinaryHost(address string) (host string, ok bool) {
 	rest, ok := strings.CutPrefix(address, "https://")
 	if !ok {
