@@ -11,10 +11,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// addition is a text of the agent's that is added to an issue's body, of which no other
-// byte changes. It is appended or prepended and ends with the item's marker, or it is an
-// island: it stands between two markers of the job, and a later workflow run replaces it.
-// Only Airlock writes markers: composing removes them from every text.
+// addition is a text of the agent's that is added to an issue's body; the rest of the body stays.
+// An addition that is appended or prepended ends with the item's marker. Any other addition is an
+// island: it stands between two markers of the job, and a later workflow run replaces it. Only
+// Airlock writes markers: composing removes them from every text.
 type addition struct {
 	operation string
 	key       string // the item's, or for an island the job's, without its history
@@ -46,14 +46,14 @@ type bodyError struct{ code, message string }
 
 func (e *bodyError) Error() string { return e.message }
 
-// hardLimit is GitHub's limit for a body, in characters; here it counts UTF-16 code units,
-// which are never fewer.
+// hardLimit is GitHub's limit for a body, in characters. Airlock compares it with the number of
+// UTF-16 code units, which is never lower.
 const hardLimit = 65_536
 
 // addTo returns a body with the addition in it. A body that contains the addition already, or the
-// island of a later workflow run, is returned unchanged. ours is set
-// for the body of an issue that Airlock itself created: its last line stays last, because it
-// is the marker by which a later attempt finds the issue. The error is a *bodyError.
+// island of a later workflow run, is returned unchanged. ours is set if Airlock itself created the
+// issue: the last line of the body is then the marker by which a later attempt finds the issue, and
+// stays last. The error is a *bodyError.
 func (a *addition) addTo(body string, ours bool) (string, error) {
 	text, last := body, ""
 	if ours {
@@ -94,8 +94,8 @@ func (a *addition) addTo(body string, ours bool) (string, error) {
 	return combined, nil
 }
 
-// join returns a text, a section below it, and below that lastLine, unless it is "". What the text
-// leaves open, such as a code fence, is closed in between.
+// join returns a text with a section below it. If lastLine is not "", it ends the result. If the
+// text leaves a code fence, for example, open, join closes it before the section.
 func join(text, section, lastLine string) string {
 	if strings.TrimSpace(text) != "" {
 		text += markdown.CloseOpen(text) + "\n\n"
@@ -107,8 +107,8 @@ func join(text, section, lastLine string) string {
 	return text
 }
 
-// hasMarker reports whether a line of the body is the marker of an item: the item has been applied
-// to such a body already.
+// hasMarker reports whether a line of the body is the marker of an item. If so, the item has been
+// applied to the body already.
 func hasMarker(body, key string) bool {
 	for line := range strings.Lines(body) {
 		if kind, found, ok := markdown.LineMarker(line); ok && kind == markdown.MarksText && found == key {
@@ -130,9 +130,9 @@ type island struct {
 	history
 }
 
-// island finds the job's island in a text; the zero island if there is none. It is an error
-// if its markers are not exactly one pair: somebody has copied or removed one, so it is not
-// known which part may be replaced.
+// island finds the job's island in a text. It returns the zero island if there is none, and an
+// error if the markers are not exactly one pair: somebody has copied or removed a marker, so it is
+// not known which part may be replaced.
 func (a *addition) island(text string) (island, error) {
 	var found island
 	var starts, ends, pos, begin int

@@ -74,8 +74,8 @@ func (r agentReport) planIssue(p *planner, group []*entry) Operation {
 	return op
 }
 
-// asFailed turns the result of opening the issue into that of a report which counts as
-// failed.
+// asFailed turns done, the result of opening the issue, into the result of the report. The report
+// counts as failed although its issue was opened. If it was not, asFailed returns done.
 func (r agentReport) asFailed(e *entry, done Result) Result {
 	if done.State != Applied && done.State != Adopted {
 		return done

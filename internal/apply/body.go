@@ -133,10 +133,10 @@ func (c Config) origin() string {
 // minRoom is the least that split puts into a part, and that compose leaves to a text.
 const minRoom = 256
 
-// split divides Markdown into parts of at most room UTF-16 code units, in order and without
-// losing text: between blocks where that keeps at least half of a part, otherwise between
-// lines, otherwise within a line. A code fence that contains a cut is closed before it and
-// opened again after it.
+// split divides Markdown into parts of at most room UTF-16 code units, in order and without losing
+// text. It cuts between blocks if the part is then at least half full, otherwise between lines, or
+// else within a line. A code fence that contains a cut is closed before it and opened again after
+// it.
 func split(s string, room int) []string {
 	room = max(room, minRoom)
 	var parts []string

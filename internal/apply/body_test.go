@@ -134,8 +134,7 @@ func TestBodyEndsWithTheMarkerAndFits(t *testing.T) {
 	}
 }
 
-// TestNoTextIsLostWithoutANote cuts texts where the limit is within what people see as one
-// character.
+// TestNoTextIsLostWithoutANote cuts texts at a limit that falls inside one visible character.
 func TestNoTextIsLostWithoutANote(t *testing.T) {
 	cfg := Config{Sanitizer: sanitizer(t)}
 	for _, unit := range []string{"x", "😀", "👩‍👩‍👧‍👦", "&amp;"} {
@@ -148,8 +147,8 @@ func TestNoTextIsLostWithoutANote(t *testing.T) {
 	}
 }
 
-// TestFooterStandsAlone asserts that nothing of a text is open where the footer begins.
-// What browsers make of such texts is a test of package sanitize.
+// TestFooterStandsAlone asserts that nothing of a text is open where the footer begins. Package
+// sanitize tests what browsers make of such texts.
 func TestFooterStandsAlone(t *testing.T) {
 	cfg := Config{Sanitizer: sanitizer(t)}
 	for _, text := range []string{

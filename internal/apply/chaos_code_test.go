@@ -90,8 +90,8 @@ func (c *codeChaos) hook(rate int) func(githubtest.Request) githubtest.Fault {
 	}
 }
 
-// ourBranch returns our branch. It returns "" until the branch has a commit of ours: before that, a
-// branch to which others have committed counts as theirs.
+// ourBranch returns our branch. It returns "" until the branch has a commit of ours. Until then the
+// branch counts as other people's, if they have committed to it.
 func (c *codeChaos) ourBranch() string {
 	branches := c.branches("refs/heads/airlock", "refs/heads/topic-2")
 	if len(branches) == 0 {
@@ -224,10 +224,10 @@ func (c *codeChaos) checkEnd() {
 	}
 }
 
-// TestWhateverHappensCodeIsPushedOnce applies items that carry code while requests to
-// GitHub and git fail at random, runs are killed or interrupted, and other people push, until
-// an attempt ends. The branches and pull requests must then be those of one undisturbed run,
-// and nobody's commit may be lost.
+// TestWhateverHappensCodeIsPushedOnce applies items that carry code until one attempt completes all
+// of them. Meanwhile requests to GitHub and git fail at random, runs are killed or interrupted, and
+// other people push. At the end, the branches and pull requests must be those of one undisturbed
+// run, and nobody's commit may be lost.
 func TestWhateverHappensCodeIsPushedOnce(t *testing.T) {
 	eachSeed(t, 2, func(t *testing.T, seed uint64) {
 		c := newCodeChaos(t, seed)

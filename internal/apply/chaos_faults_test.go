@@ -109,7 +109,8 @@ type stranger struct {
 
 func (s *stranger) account() githubtest.Account { return githubtest.Account{Login: "mallory", ID: 666} }
 
-// act deletes an earlier comment, or adds one and now and then an issue, so that pages shift.
+// act deletes an earlier comment, or adds a comment and now and then an issue. That shifts the
+// pages of lists.
 func (s *stranger) act(r *rand.Rand, f *githubtest.Fixture, now time.Time) {
 	s.written++
 	i := issueIn(*f, []int{issueNumber, pullNumber}[r.IntN(2)])

@@ -199,10 +199,9 @@ func drawAddition(r *rand.Rand, n int, operation string) chaosItem {
 	}
 }
 
-// drawReviewComment makes a comment on a line that is or is not in the diff. What GitHub
-// refuses decides where its text ends up: on the line, on the file, or with a heading in the
-// body of a review or in a comment. Sometimes it is so long that a review's body has no room
-// for two.
+// drawReviewComment makes a comment on a line, inside or outside the diff. Where its text ends up
+// depends on what GitHub refuses: on the line, on the file or, with a heading, in the body of a
+// review or in a comment. Some texts are so long that a review's body has no room for two.
 func drawReviewComment(r *rand.Rand, n int) chaosItem {
 	text := chaosText(r, n)
 	if r.IntN(8) == 0 {
@@ -362,7 +361,7 @@ func drawSticky(r *rand.Rand) chaosItem {
 }
 
 // drawCheckRun makes a check run. It counts as made once if one of the check runs has each
-// annotation exactly once, whatever the others have, because GitHub removes no check run.
+// annotation exactly once. The other check runs do not matter, because GitHub removes no check run.
 func drawCheckRun(n int) chaosItem {
 	own := checked(n)
 	return chaosItem{
@@ -402,7 +401,7 @@ func drawFinding(name string, line int) chaosItem {
 }
 
 // drawResolving makes an item that resolves all findings except those named keep. The finding named
-// gone is the only one that it finds.
+// gone is the only one that is left to resolve.
 func drawResolving(gone string, keep ...string) chaosItem {
 	return chaosItem{
 		name: "resolving", once: true,

@@ -10,9 +10,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// stage interleaves several processes, of which one runs at a time. Before and after each
-// request, and whenever a process sleeps, the stage chooses which one goes on: at random, or as
-// next does. Time passes when all of them sleep.
+// stage interleaves several processes, so that only one runs at a time. Before and after each
+// request, and whenever a process sleeps, the stage chooses the process that goes on: at random, or
+// by calling next. Time passes when all of them sleep.
 type stage struct {
 	r     *rand.Rand
 	clock *githubtest.VirtualClock

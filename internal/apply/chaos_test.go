@@ -187,9 +187,9 @@ func TestOneJobOnTwoRunnersEndsWithOneOfEach(t *testing.T) {
 	})
 }
 
-// TestTwoClaimsEndWithOneOfEach plays two jobs with one identity that can be distinguished from each
-// other. At least one of them is not refused. An item that one job does not write, or removes
-// again, has been written by the other.
+// TestTwoClaimsEndWithOneOfEach plays two jobs with the same identity and different claims. It
+// asserts that at most one of them is refused. If one job does not write an item, or removes it
+// again, the other must have written it.
 func TestTwoClaimsEndWithOneOfEach(t *testing.T) {
 	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
@@ -326,7 +326,8 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 			c.refused, _, _ = strings.Cut(it.text, "\n") // the first line contains its number
 		}
 	}
-	// What follows has random numbers of its own, so that it changes nothing else of a schedule.
+	// The items below are drawn with random numbers of their own: the rest of a schedule stays the
+	// same.
 	var own []intake.OwnItem
 	if luck := rand.New(rand.NewPCG(seed, 2)); ev == "pull_request" && luck.IntN(3) == 0 {
 		c.allowOwn()
@@ -576,9 +577,8 @@ func exists(st githubtest.Fixture, id int64) bool {
 	return slices.ContainsFunc(st.Checks, func(k *githubtest.Check) bool { return k.ID == id })
 }
 
-// checkEnd asserts that every item is in the repository once and in full, that nothing else
-// of ours is there that would not be there without faults, and that nothing of other people's
-// is gone.
+// checkEnd asserts that every item is in the repository once and in full, that faults have left
+// nothing more of ours there, and that nothing of other people's is gone.
 func (c *chaos) checkEnd(wanted []string) {
 	st := c.srv.State()
 	for i, it := range c.items {
@@ -629,9 +629,8 @@ func (c *chaos) checkDrafts(reviews []*githubtest.Review) {
 	}
 }
 
-// ownThings returns everything that our account made or changed, sorted, without footers,
-// keys and numbers. Review comments are left out, because what GitHub refuses decides where
-// they are.
+// ownThings returns everything that our account made or changed, sorted, without footers, keys and
+// numbers. Review comments are left out, because their place depends on what GitHub refuses.
 func ownThings(st githubtest.Fixture) []string {
 	var out []string
 	add := func(where, text string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/event"
 )
 
-// ClaimedError is the refusal of a run because another job of the same workflow run has the
-// same identity and is at work: each would treat what the other wrote as its own.
+// ClaimedError is the refusal of a run because another job of the same workflow run has the same
+// identity and is at work: each would treat the other's objects as its own.
 type ClaimedError struct {
 	Run event.Run
 	URL string // of what the other job wrote
@@ -49,8 +49,8 @@ func readExternalID(id string) (key string, run int64, claim string) {
 	return key, run, claim
 }
 
-// claimed returns an error if another job of this workflow run with the same identity has
-// written what this one would adopt, update, hide or replace.
+// claimed returns an error if this job would adopt, update, hide or replace an object that another
+// job of this workflow run, with the same identity, has written.
 func claimed(cfg Config, ev event.Event, entries []*entry, s *Snapshot) error {
 	if cfg.Run.Claim == "" {
 		return nil

@@ -29,8 +29,8 @@ func (b *bench) refused(own []intake.OwnItem, lines ...string) error {
 	return err
 }
 
-// TestOneIdentityOfTwoJobsIsRefused lets a second job with the same identity run after the
-// first. It is refused if it would treat what the first wrote as its own.
+// TestOneIdentityOfTwoJobsIsRefused lets a second job with the same identity run after the first.
+// It is refused if it would treat the first job's objects as its own.
 func TestOneIdentityOfTwoJobsIsRefused(t *testing.T) {
 	check := func(conclusion string) intake.OwnItem {
 		return intake.OwnItem{Item: &safeoutput.CheckRun{Name: "Airlock checks (gate)", HeadSHA: headSHA, Conclusion: conclusion, Title: conclusion, Summary: "S"}, Stable: "checks"}

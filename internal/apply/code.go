@@ -40,8 +40,8 @@ func (c *Code) problem() string {
 	return ""
 }
 
-// codeState is what is known of an item that carries code before anything is written: the
-// changes as commits where they belong, checked against every rule.
+// codeState is what is known of an item that carries code, before anything is written. It has the
+// changes as commits on their branch, and the result of checking them against every rule.
 type codeState struct {
 	refusal *refusal // why the item is not applied; nil when it may be
 	key     string   // the key by which a later run of the workflow finds the branch: see branchKey
@@ -53,7 +53,7 @@ type codeState struct {
 	carried gitrepo.Transplanted
 	changes []gitrepo.TreeChange // the changes from onto to the last commit
 	broken  []tree.Violation     // the rules about files that the changes break
-	// steps are the changes of each commit from the one before it; nil where there are too
+	// steps are the changes that each commit makes to the commit before it; nil if there are too
 	// many.
 	steps   [][]gitrepo.TreeChange
 	notes   []string
@@ -61,7 +61,7 @@ type codeState struct {
 	replace bool   // the branch contains only commits of ours, which are replaced
 	pushed  bool   // the branch contains this item's commits already
 	worded  bool   // a commit has the item's message
-	// shared is set where others have committed to our branch: the changes go on top.
+	// shared is set if the commits of our branch cannot be replaced: the changes go on top of them.
 	shared *sharedBranch
 	// pull is the open pull request of the branch; for push-to-branch, the one that is
 	// pushed to.
@@ -150,8 +150,8 @@ func (o *observer) code() error {
 	return nil
 }
 
-// prepare fills in the state of one item. An error is one of GitHub's; what is wrong with the
-// item or the changes is a refusal.
+// prepare fills in the state of one item. If the item or its changes are wrong, it refuses the
+// item. An error is about something else, such as GitHub.
 func (c *codePreparer) prepare(e *entry, st *codeState) error {
 	if err := c.place(e, st); err != nil {
 		return err

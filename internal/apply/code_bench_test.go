@@ -66,7 +66,8 @@ func TestMain(m *testing.M) {
 		"TestABranchThatCannotBeComparedYet", "TestEveryCommitIsJudgedOnPush", "TestRulesetWithoutForcePushes",
 		"TestPushToAMovedBranch", "TestPullRequestIsUpdated", "TestAmendedCommitStays", "TestFailureReportsWhatIsThere",
 		"TestTextsOfLostCode", "TestMoreCommitsThanOnePage",
-		// These start git some dozens of times. The tests that are not left out cover what these have in common.
+		// These start git some dozens of times. The tests that still run cover what these have in
+		// common.
 		"TestChangesStayOnTheirBase", "TestBrokenObjectsOfCommits", "TestFetchFaults", "TestForgedTrailerPassesNoRule",
 		"TestPatchWhereTheHistoryIsCutOff", "TestIssueOfCodeIsThereOnce", "TestPullRequestOnAMovedBase", "TestMessagesSpeakForNobodyElse",
 		"TestSignedCommitsGoOnAfterAKill", "TestRetargetedPullRequestIsLeftAlone", "TestPullRequestForbidden", "TestSoundCommitsStayApart",
@@ -115,8 +116,8 @@ func copyOfOrigin(t testing.TB) (git *githubtest.Git, base string) {
 	return origin.git.Copy(t), origin.git.SHA("main")
 }
 
-// codeFixture returns the fixture for a server with a copy of origin: its pull request #7 is that of
-// the branch topic.
+// codeFixture returns the fixture for a server with a copy of origin. Its pull request #7 comes
+// from the branch topic.
 func codeFixture() githubtest.Fixture {
 	f := fixture()
 	f.Repo.DefaultBranch = "main"
@@ -125,8 +126,8 @@ func codeFixture() githubtest.Fixture {
 	return f
 }
 
-// newCodeBench returns a codeBench with the branches main and topic, of which topic is the head of
-// pull request #7, and a workspace at main.
+// newCodeBench returns a codeBench with a workspace at the branch main. It also has the branch
+// topic, which is the head of pull request #7.
 func newCodeBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench {
 	t.Helper()
 	b := newBareBench(t, change...)
@@ -316,7 +317,7 @@ const (
 	aPush = `{"type":"push-to-branch","message":"Apply the review"}`
 )
 
-// onPull makes the run one that was triggered by pull request #7.
+// onPull makes pull request #7 the trigger of the run.
 func (b *codeBench) onPull() {
 	b.on("pull_request", pullNumber)
 	b.ev.Head = event.Ref{Ref: "topic", SHA: b.git.SHA("topic"), Repo: "octo/repo"}

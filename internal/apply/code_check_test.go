@@ -106,8 +106,8 @@ func (b *bench) fileTexts() map[string]string {
 	return files
 }
 
-// TestSecretsGoNowhere looks for a known secret, in all its forms, and one that only
-// looks like one, in everything that is written or reported.
+// TestSecretsGoNowhere looks for two texts in everything that is written or reported: a known
+// secret, in all its forms, and a text that only looks like a secret.
 func TestSecretsGoNowhere(t *testing.T) {
 	t.Parallel()
 	const known = "correct-horse-battery"

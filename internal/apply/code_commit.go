@@ -14,10 +14,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// stay puts the changes onto the commit that they were made from, if the base branch has it.
-// Another commit could bring changes that nobody has checked: those of a fork, in the merge
-// commit of its pull request, or those of an agent that names a commit of its own as the base
-// of its patch.
+// stay puts the changes onto the commit that they were made from, if the base branch has it or
+// GitHub cannot be asked. A commit that the base branch lacks could bring unchecked changes. They
+// could be a fork's, from the merge commit of its pull request, or an agent's, if it names a commit
+// of its own as the base of its patch.
 func (c *codePreparer) stay(st *codeState) error {
 	if c.o.deps.GitHub == nil || st.series.Base == st.onto {
 		st.onto = st.series.Base
@@ -194,8 +194,9 @@ func fallbackMessage(item safeoutput.Item) string {
 	return ""
 }
 
-// message cleans a commit message as plain text. It removes lines that only others may write: those
-// by which Airlock recognises its own commits, and credits. The notes describe the changes.
+// message cleans a commit message as plain text. It removes lines that an agent may not write:
+// those by which Airlock recognises its own commits, and credits. The notes are about credits, and
+// about words that keep workflows from running.
 func (c *codePreparer) message(message, fallback string) (clean string, notes []string) {
 	if text.IsBlank(message) {
 		message = fallback
@@ -221,13 +222,14 @@ func (c *codePreparer) message(message, fallback string) (clean string, notes []
 
 var (
 	// creditLine matches lines of a message that name others as responsible for a change. GitHub
-	// shows the name of Co-authored-by as an author and that of On-behalf-of as an organization,
-	// and checks of sign-offs believe Signed-off-by. Projects use the other words for people who
-	// made, reviewed, tested or approved something.
+	// shows the name after Co-authored-by as an author, and the name after On-behalf-of as an
+	// organization. Checks of sign-offs believe Signed-off-by. Projects use the other words for
+	// people who made, reviewed, tested or approved something.
 	creditLine = lazyregexp.New(`(?i)^[\s\pZ]*((?:[a-z]+-and-)*(?:signed-off|co-authored|co-developed|co-committed|authored|committed|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|inspired|originally|merged|pair-programmed|also)(?:-[a-z]+)*-(?:by|with)|on-behalf-of)[\s\pZ]*:`)
-	// addressLine matches any other line of that form whose value is a person's address.
+	// addressLine matches any other line whose name ends in -by and whose value has an e-mail
+	// address.
 	addressLine = lazyregexp.New(`(?i)^[\s\pZ]*([a-z]+(?:-[a-z]+)*-by)[\s\pZ]*:.*<[^<>]*@[^<>]*>`)
-	// ownLine matches a line like the one that ends every message of ours.
+	// ownLine matches a line like the trailer that ends each message of ours.
 	ownLine = lazyregexp.New(`(?i)^[\s\pZ]*` + trailerName + `[\s\pZ]*:`)
 )
 
@@ -325,7 +327,8 @@ func madeBy(c githubapi.Commit, committer gitrepo.Person, host string) bool {
 // skipping workflow runs.
 var skipCommands = lazyregexp.New(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
 
-// skipTrailer matches the other form, a trailer, as loosely as git reads one.
+// skipTrailer matches the trailer skip-checks, which does the same, as loosely as git reads a
+// trailer.
 var skipTrailer = lazyregexp.New(`(?im)^[\s\pZ]*(skip-checks[\s\pZ]*:.*)$`)
 
 // startable makes words that switch off workflows inert, but leaves them readable.

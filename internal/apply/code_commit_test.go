@@ -47,7 +47,7 @@ func TestMessagesSpeakForNobodyElse(t *testing.T) {
 }
 
 // TestMessageOfCreditsAlone asserts that the item's title replaces a commit message that consists
-// of such trailers alone.
+// only of credits.
 func TestMessageOfCreditsAlone(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

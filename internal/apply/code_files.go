@@ -9,18 +9,18 @@ import (
 
 // File is one path that an item's code changes, and the rules about files that it breaks.
 type File struct {
-	// Path is the path as git stores it; "" for a rule that all changes together break.
-	// It is the agent's, so whoever shows it masks secrets in it.
+	// Path is the path as git stores it; "" for a rule that all changes together break. The agent
+	// chose it, so whoever shows it masks secrets in it.
 	Path string
 	// Change is added, changed or removed; "" where Path is "", and for a path that
 	// only a commit before the last one touches.
 	Change string
-	// OldMode and NewMode are git's modes where the mode changes or is not that of a plain
-	// file, otherwise "".
+	// OldMode and NewMode are git's modes, if the mode changes or the new one is not that of a
+	// plain file. Otherwise both are "".
 	OldMode, NewMode string
 	Size             int64 // of the new content, in bytes
-	// Broken are the rules that it breaks, none where it may be pushed. Their messages may
-	// quote the agent.
+	// Broken are the rules that the path breaks; none if it may be pushed. Their messages may quote
+	// the agent.
 	Broken []tree.Violation
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// TestLargestFile asserts that a file up to GitHub's limit is pushed where the owner lifts the
-// limit, and that a larger one is refused with its name and that limit.
+// TestLargestFile asserts what happens if the owner lifts Airlock's limit: a file up to GitHub's
+// limit is pushed, and a larger file is refused with its name and GitHub's limit.
 func TestLargestFile(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -81,8 +81,8 @@ func (n branchNames) inSeries(branch string) bool {
 	return false
 }
 
-// begun reports whether a branch without a commit of its own can be one that we created and
-// then could not commit to: through the API, the branch is created first.
+// begun reports whether we may have created a branch that has no commit of its own, and then failed
+// to commit to it. Through the API, a branch is created before its first commit.
 func (c *codePreparer) begun(e *entry, names branchNames, branch string) bool {
 	return e.settings.Changes.SignedCommits && (names.prefixes != nil || c.o.cfg.Run.Again()) && names.inSeries(branch)
 }
@@ -197,9 +197,9 @@ func (n *namer) objectionTo(name string) (objection, error) {
 	return objection{why: why, everywhere: true, byRule: true}, err
 }
 
-// obstacle returns which other branch is in the way of a name: one of this name, one that differs
-// only in case, which many file systems take for the same, or one next to which it cannot exist,
-// as a file cannot where a directory is.
+// obstacle returns which other branch is in the way of a name. That branch has the same name, or a
+// name that differs only in case, which many file systems ignore. Or git cannot have both, because
+// one name would be a directory and a file.
 func (n *namer) obstacle(name string) objection {
 	if why := n.foreign[name]; why != "" {
 		return objection{why: why}
@@ -225,8 +225,8 @@ func (n *namer) obstacle(name string) objection {
 	return objection{}
 }
 
-// isTag returns why a name cannot be used if it is that of a tag: git could not distinguish
-// the two where the name alone is given.
+// isTag returns why a name cannot be used if a tag has the same name: git could not distinguish the
+// branch from the tag by the name alone.
 func (n *namer) isTag(name string) (why string, err error) {
 	found, err := n.c.o.deps.GitHub.HasTag(n.c.o.ctx, n.c.o.repo, name)
 	if found {
@@ -235,8 +235,8 @@ func (n *namer) isTag(name string) (why string, err error) {
 	return why, err
 }
 
-// isProtected returns why a new branch should not have a name that a rule of the repository
-// protects, as far as the token may read these rules. The owner may name any branch.
+// isProtected returns why a new branch should not have a name: a rule of the repository protects
+// it. Rules that the token may not read are ignored, and the owner may name any branch.
 func (n *namer) isProtected(name string) (why string, err error) {
 	if n.st.names.owners {
 		return "", nil

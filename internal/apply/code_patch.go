@@ -17,7 +17,7 @@ import (
 // Limits of a patch that is kept for people.
 const (
 	maxPatch     = 64 << 20  // bytes
-	maxKeptFile  = 256 << 10 // bytes of each file, in a patch that would be larger otherwise
+	maxKeptFile  = 256 << 10 // bytes of each file, in a patch that would exceed maxPatch otherwise
 	patchTimeout = time.Minute
 )
 
@@ -28,8 +28,8 @@ type patchMaker struct {
 	notes   []string
 }
 
-// preparePatch makes the patch of changes that were refused, and otherwise prepares it for the
-// case that they cannot be pushed. plain is set if they are known to contain no secret.
+// preparePatch makes the patch of the changes if they were refused. Otherwise it prepares the patch
+// in case they cannot be pushed. plain is set if the changes are known to contain no secret.
 func (c *codePreparer) preparePatch(st *codeState, plain bool) error {
 	series, err := c.code.Repo.SeriesOf(c.o.ctx, st.onto, st.tip())
 	if err != nil {
@@ -58,9 +58,10 @@ func (c *codePreparer) keepPatchOf(st *codeState, s gitrepo.Series, plain bool) 
 	}
 }
 
-// patch returns the patch of a series as mails, one for each change. If it contains a secret or
-// is too large, it is a single mail with secrets masked; if that is still too large, without the
-// contents of large files. It returns nil if that fails as well, and a note says why.
+// patch returns the patch of a series as mails, one for each change. If the mails would contain a
+// secret or be too large, it returns a single mail with secrets masked. If that mail is too large,
+// it leaves out the contents of large files. If that fails as well, it returns nil, and a note says
+// why.
 func (m *patchMaker) patch(ctx context.Context, s gitrepo.Series, plain bool) []byte {
 	if len(s.Changes) == 0 {
 		return nil
@@ -140,8 +141,8 @@ func (m *patchMaker) isPlain(ctx context.Context, s gitrepo.Series) bool {
 	return true
 }
 
-// newContents returns the changes of a series that have a new content, each content of a path
-// once, and the ids of the contents.
+// newContents returns the changes of a series that give a path new content, and the ids of the
+// contents. If several changes give a path the same content, it returns the first of them.
 func newContents(steps [][]gitrepo.TreeChange) (files []gitrepo.TreeChange, oids []string) {
 	seen := map[string]bool{}
 	for _, changes := range steps {
@@ -156,9 +157,8 @@ func newContents(steps [][]gitrepo.TreeChange) (files []gitrepo.TreeChange, oids
 	return files, oids
 }
 
-// masked returns the series as one change, with *** instead of secrets. The content of a file that
-// is larger than the given size, in bytes, or that cannot be masked, is replaced by a sentence
-// that says so.
+// masked returns the series as one change, with *** instead of secrets. If a file has more than
+// largest bytes, or cannot be masked, a sentence that says so replaces its content.
 func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64) (one gitrepo.Series, notes []string, err error) {
 	first, last := s.Changes[0], s.Changes[len(s.Changes)-1]
 	edits, ofContents, err := m.maskContents(ctx, first.Before, last.After, largest)
@@ -188,8 +188,8 @@ func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64
 	return gitrepo.Series{Base: s.Base, Changes: []gitrepo.Change{change}}, append(notes, ofContents...), nil
 }
 
-// maskContents compares two trees, and returns edits of the second one. They replace those of its
-// new contents that masked describes.
+// maskContents compares two trees, and returns edits of the second one. The edits mask secrets and
+// replace contents as masked describes.
 func (m *patchMaker) maskContents(ctx context.Context, before, after string, largest int64) (edits []gitrepo.TreeEdit, notes []string, err error) {
 	changes, err := m.repo.TreeChanges(ctx, before, after)
 	if err != nil {
@@ -270,8 +270,8 @@ func (x *executor) keepPatch(e *entry, r *Result) {
 	r.Notes = append(r.Notes, patchKept)
 }
 
-// KeepDenied stores a patch of the agent's changes if an item that would have delivered them was
-// denied before they were read, and names its file in these results.
+// KeepDenied stores a patch of the agent's changes if they were never read, because the item that
+// carries them was denied before. It names the patch's file in the results of such items.
 func KeepDenied(ctx context.Context, deps Deps, cfg Config, results []Result) {
 	code := deps.Code
 	if cfg.DryRun || deps.Files == nil || code.problem() != "" {

@@ -247,9 +247,9 @@ func (c *codePreparer) pushedBefore(e *entry, st *codeState) error {
 // one page.
 const maxLookedBack = 100
 
-// compare compares two commits that exist. A commit that was pushed a moment ago may be
-// unknown where GitHub compares, which looks as if the two had no history in common. So that
-// answer counts only if it stays.
+// compare compares two commits that exist. GitHub may not know a commit yet that was pushed a
+// moment ago. It then answers as if the two had no history in common. So that answer counts only if
+// GitHub repeats it.
 func (c *codePreparer) compare(base, head string) (diff githubapi.Comparison, err error) {
 	for i := 0; ; i++ {
 		diff, err = c.o.deps.GitHub.Compare(c.o.ctx, c.o.repo, base, head)
@@ -262,15 +262,16 @@ func (c *codePreparer) compare(base, head string) (diff githubapi.Comparison, er
 	}
 }
 
-// earlier takes over a branch if it is ours, and otherwise returns why it is not. A branch is ours
-// if it has a commit that was made for this series, if it has no commit of its own and can be one that
-// we began, or if the pull request that we opened for the series comes from it. Its pull request must
-// be open and still go to the same base, or there must not have been one.
+// earlier takes over a branch if it is ours, and otherwise returns why it is not. A branch can be
+// ours for three reasons: it has a commit that was made for this series, it has no commit of its
+// own and we may have begun it, or the pull request that we opened for the series comes from it. If
+// it has had a pull request, one must be open and go to the same base. If not, and it has commits,
+// at least one of them must be as we made it.
 //
-// Where all of its commits are as we made them, they are replaced. Where somebody else has
-// committed to it too, the changes go on top.
+// If all of its commits are as we made them, they are replaced, unless the API or a ruleset keeps
+// us from that. If somebody else has committed to it too, the changes go on top.
 func (c *codePreparer) earlier(e *entry, st *codeState, b githubapi.Branch) (why string, err error) {
-	// The commit that is compared is the one that the push expects there.
+	// Compare with the commit at which the push expects the branch.
 	diff, err := c.compare(st.onto, b.SHA)
 	if isKind(err, githubapi.NotFound) {
 		return "has no history in common with the base branch", nil // or was deleted just now
@@ -303,9 +304,9 @@ func (c *codePreparer) earlier(e *entry, st *codeState, b githubapi.Branch) (why
 	return "", c.fetch(b.SHA)
 }
 
-// openedBefore recognises the pull request that an earlier attempt opened and people have changed
-// since, so that it is not found by its branch: they have closed it, deleted or renamed its branch,
-// or turned it to another base. Otherwise a repeated run would open another one.
+// openedBefore recognises the pull request that an earlier attempt opened, if it cannot be found by
+// its branch any more: people have closed it, deleted or renamed its branch, or changed its base.
+// Otherwise a repeated run would open another one.
 func (c *codePreparer) openedBefore(e *entry, st *codeState) error {
 	if !c.o.cfg.Run.Again() {
 		return nil
@@ -354,8 +355,9 @@ func (c *codePreparer) pullsFrom(branch, base string) (open *githubapi.Pull, oth
 	return open, otherUse, err
 }
 
-// chooseReplaced decides which commits of a branch of ours the changes replace, and what they go
-// onto. own are those of its commits that are as we made them, and allOwn is set where all are.
+// chooseReplaced decides which commits of a branch of ours the changes replace, and which commit
+// they go onto. own are the branch's commits that are as we made them. allOwn is set if the branch
+// has no other commits.
 func (c *codePreparer) chooseReplaced(e *entry, st *codeState, diff githubapi.Comparison, own []githubapi.Commit, allOwn bool) error {
 	st.replace = true
 	switch {
@@ -363,8 +365,8 @@ func (c *codePreparer) chooseReplaced(e *entry, st *codeState, diff githubapi.Co
 		// The push adds to the commits of others, and never replaces them.
 		st.onto, st.replace, st.shared = diff.MergeBase, false, &sharedBranch{own: own, why: othersCommitted(st.branch, st.pull)}
 	case e.settings.Changes.SignedCommits:
-		// The API can add commits but not remove any: the changes go onto the commit that
-		// the branch began at, so that only they differ.
+		// The API can add commits but not remove any: the changes go onto the commit that the
+		// branch began at, because a newer one would add changes of the base branch.
 		st.onto, st.replace = diff.MergeBase, false
 	case slices.ContainsFunc(diff.Commits, func(c githubapi.Commit) bool { return ofItem(c, st.key, e.key) }):
 		// An earlier attempt pushed it, or somebody else copied our trailer. Either way, the

@@ -225,9 +225,9 @@ func TestAmendedCommitStays(t *testing.T) {
 	}
 }
 
-// TestConflictWithABranchThatBeganEarlier asserts that the reason names the commit that the changes do
-// not fit, where that is not the base branch's: others have committed to our branch, and the base
-// branch has moved.
+// TestConflictWithABranchThatBeganEarlier is about changes that conflict after others have
+// committed to our branch and the base branch has moved. It asserts that the reason names the
+// commit that the changes do not fit, not the base branch's.
 func TestConflictWithABranchThatBeganEarlier(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

@@ -14,7 +14,7 @@ import (
 )
 
 // deliver adds an item's commits to its branch, and returns the commit that the branch is at
-// afterwards. After an error of a push by git, tip is what the branch should be at.
+// afterwards. If git's push fails, tip is the commit that the branch should be at.
 func (x *executor) deliver(ctx context.Context, e *entry, st *codeState) (tip string, err error) {
 	if x.deps.Code == nil || x.plan.snap.remote == nil {
 		return "", errors.New("there is no remote to push to")
@@ -250,8 +250,8 @@ func (x *executor) commit(ctx context.Context, st *codeState, head, from, to str
 	return created, err
 }
 
-// ourCommit recognises a commit for which GitHub's answer was lost: it follows the one that was
-// there, with our own message.
+// ourCommit recognises a commit of ours for which GitHub's answer was lost: its only parent is the
+// commit that was there before, and its message has our trailer.
 func (x *executor) ourCommit(ctx context.Context, now, before, message string) (string, error) {
 	rctx, done := inFlight(ctx, lookGrace)
 	defer done()
@@ -289,8 +289,8 @@ func (x *executor) failedPush(op *Operation, e *entry, st *codeState, tip string
 	return r
 }
 
-// startsNotes explains which workflow runs GitHub does not start after what was done with the
-// token at hand.
+// startsNotes explains that GitHub does not start workflow runs by itself, if GITHUB_TOKEN was used
+// to push or to open the pull request.
 func (x *executor) startsNotes(pushed, opened bool) []string {
 	if x.plan.snap.viewer.DatabaseID != actionsBot {
 		return nil

@@ -42,8 +42,8 @@ func (c *codePreparer) refuseAll(err error) error {
 	return nil
 }
 
-// fetch fetches the commits that are not at hand, in one request. Without a remote it does
-// nothing, and what needs them fails.
+// fetch fetches the commits that are not at hand, in one request. Without a remote it does nothing,
+// and a step that needs the commits fails.
 func (c *codePreparer) fetch(commits ...string) error {
 	var missing []string
 	for _, commit := range commits {
@@ -148,7 +148,7 @@ func (c *codePreparer) read(st *codeState) error {
 	return nil
 }
 
-// leaveOut takes out of the changes those of files that the owner excludes.
+// leaveOut removes the changes of files that the owner excludes.
 func (c *codePreparer) leaveOut(e *entry, st *codeState) error {
 	excluded := e.settings.Changes.Excluded
 	if len(excluded) == 0 {

@@ -16,9 +16,9 @@ import (
 // that.
 const RuleCommits = "commits"
 
-// divide finds out what each commit changes, or makes one commit of all where the owner wants
-// that. A branch that we commit to through the API and that contains commits already gets one
-// commit, with the message of the last one.
+// divide finds out what each commit changes, or makes one commit of all if the owner wants that.
+// Through the API, a branch that has commits already gets one commit, with the message of the last
+// one.
 func (c *codePreparer) divide(e *entry, st *codeState) (err error) {
 	commits, settings := st.carried.Commits, e.settings.Changes
 	switch {
@@ -42,9 +42,9 @@ func (c *codePreparer) divide(e *entry, st *codeState) (err error) {
 	return err
 }
 
-// checkSeries checks the commits before the last one, whose tree keeps all rules. Where one of
-// them breaks a rule, or all together break one, they become one commit, unless the owner
-// wants them as they are: then it returns what is wrong.
+// checkSeries checks the commits before the last one; the tree of the last one keeps all rules. If
+// one commit breaks a rule, or all together do, they become one commit. If the owner wants them as
+// they are, checkSeries returns the broken rules instead.
 func (c *codePreparer) checkSeries(e *entry, st *codeState) (broken []tree.Violation, squashed bool, err error) {
 	if len(st.carried.Commits) == 1 {
 		return nil, false, nil
@@ -148,8 +148,8 @@ func (c *codePreparer) squash(e *entry, st *codeState) error {
 }
 
 // summary returns one change that does what several commits on top of onto do. Its message is the
-// item's, or the first title if that is blank, with the titles of all. Its author is that of the
-// commits if they all have the same one.
+// item's or, if that is blank, the first title; the titles of all commits follow. It has an author
+// if all commits have the same one.
 func (c *codePreparer) summary(e *entry, onto string, commits []string) (one gitrepo.Change, err error) {
 	ctx, repo := c.o.ctx, c.code.Repo
 	titles := make([]string, len(commits))

@@ -116,8 +116,8 @@ func earlierSins() []earlierSin {
 	}
 }
 
-// TestEveryCommitIsJudged asserts that commits of which only an earlier one breaks a rule are
-// squashed, or denied where the owner wants them as they are.
+// TestEveryCommitIsJudged asserts what happens if only an earlier commit breaks a rule: the commits
+// are squashed or, if the owner wants them as they are, denied.
 func TestEveryCommitIsJudged(t *testing.T) {
 	t.Parallel()
 	for i, sin := range shorttest.First(3, earlierSins()) {
@@ -230,9 +230,9 @@ func feed(t *testing.T, dir, input string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestLargeFileThatIsGoneAgain asserts that a file which one commit adds and the next one removes
-// does not get past the limit of 1 MiB, if it is so large that git does not read it into memory:
-// core.bigFileThreshold is 16 MiB.
+// TestLargeFileThatIsGoneAgain adds a file in one commit and removes it in the next. It asserts
+// that the file does not get past the limit of 1 MiB, even if git does not read it into memory
+// because of its size: core.bigFileThreshold is 16 MiB.
 func TestLargeFileThatIsGoneAgain(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

@@ -24,8 +24,9 @@ func othersCommitted(branch string, pull *githubapi.Pull) string {
 	return fmt.Sprintf("somebody else has committed to the branch %q%s", branch, ofPull)
 }
 
-// join puts one commit on top of a shared branch. It turns what our earlier commits changed there into
-// the new changes, and keeps what others changed. Where that would change nothing, nothing is pushed.
+// join puts one commit on top of a shared branch. That commit replaces the changes of our earlier
+// commits by the new ones, and keeps other people's changes. If it would change nothing, nothing is
+// pushed.
 func (c *codePreparer) join(e *entry, st *codeState) error {
 	change, err := c.replacement(e, st)
 	if err != nil {
@@ -50,8 +51,8 @@ func (c *codePreparer) join(e *entry, st *codeState) error {
 	return nil
 }
 
-// replacement returns the change from our own part of a shared branch to the new changes. Both are
-// without the commits of others, on the commit that the branch began at.
+// replacement returns the change from our own part of a shared branch to the new changes. Both
+// sides are trees on the commit that the branch began at, without other people's commits.
 func (c *codePreparer) replacement(e *entry, st *codeState) (change gitrepo.Change, err error) {
 	if change, err = c.summary(e, st.onto, st.carried.Commits); err != nil {
 		return change, err
@@ -80,8 +81,9 @@ func (c *codePreparer) refuseJoin(st *codeState, conflict *gitrepo.Conflict) err
 	return nil
 }
 
-// leaveShared leaves a shared branch as it is, with a note about the reason: it contains the
-// changes, of which lastTree is the result, or others have changed or reverted them there.
+// leaveShared leaves a shared branch as it is. A note gives the reason: the branch contains the
+// changes already, or others have changed or reverted them there. lastTree is the tree after the
+// changes.
 func (c *codePreparer) leaveShared(e *entry, st *codeState, lastTree string) error {
 	st.pushed, st.carried.Tip = true, st.expect
 	began, err := c.code.Repo.Commit(c.o.ctx, st.onto)
@@ -102,9 +104,9 @@ func (c *codePreparer) leaveShared(e *entry, st *codeState, lastTree string) err
 	return nil
 }
 
-// ownPart returns the tree that the branch would have with our own commits alone, on the commit
-// that the changes were put onto. Where they do not fit there without those of others, it is
-// the tree of that commit, so that nothing of the branch counts as ours.
+// ownPart returns the tree that our own commits alone make of st.onto, the commit that the changes
+// were put onto. If they do not fit there without other people's commits, it returns the tree of
+// st.onto: nothing of the branch counts as ours then.
 func (c *codePreparer) ownPart(e *entry, st *codeState) (tree string, err error) {
 	ctx, repo := c.o.ctx, c.code.Repo
 	runs := runsOf(st.shared.own)
@@ -144,8 +146,8 @@ func (c *codePreparer) ownPart(e *entry, st *codeState) (tree string, err error)
 // the parent of the first.
 type commitRun struct{ before, last string }
 
-// runsOf divides our own commits, the oldest first, into runs. A commit without exactly one parent
-// is not one that we made like this, and is left out.
+// runsOf divides our own commits, the oldest first, into runs. It leaves out a commit that does not
+// have exactly one parent, because we make no such commits.
 func runsOf(own []githubapi.Commit) (runs []commitRun) {
 	for _, commit := range own {
 		if len(commit.Parents) != 1 {

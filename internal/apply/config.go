@@ -25,9 +25,9 @@ type Config struct {
 	// Reconcile controls when to look for duplicates that another run of the same job
 	// created at the same moment.
 	Reconcile Reconcile
-	// FirstLook is the time between a creation and the search for duplicates of it, on a first
-	// attempt where another job may have the same identity; 0 means 30 s, the longest that
-	// GitHub's lists lag. A later attempt finds the duplicates that appear after it.
+	// FirstLook is how long a first attempt waits after a creation before it looks for duplicates,
+	// if another job may have the same identity; 0 means 30 s, the longest that GitHub's lists lag.
+	// A later attempt finds the duplicates that appear after it.
 	FirstLook time.Duration
 	// Version is Airlock's own version, for findings that are reported as Airlock's.
 	Version string

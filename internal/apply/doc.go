@@ -57,13 +57,13 @@
 //
 // # Keys, markers, adoption
 //
-// Every item has a key (see itemKey) that a re-run computes again. Every body ends with a
-// marker line that contains the key. Before something is created, the list that it will
-// appear in is read, and an object with the key that the token's own account wrote is
-// adopted. If the answer to a write is lost, the list is read again 2, 5, 10 and 30 seconds
-// later, before the write is tried again. If a later attempt of a workflow run does not find
-// everything, it reads the lists again 30 seconds after it began, because the attempt
-// before it may have been killed right after a write that was not listed yet.
+// Every item has a key (see itemKey) that a re-run computes again. Every body ends with a marker
+// line that contains the key. Before something is created, the list that it will appear in is read,
+// and an object is adopted if it has the key and the token's own account wrote it. If the answer to
+// a write is lost, the list is read again 2, 5, 10 and 30 seconds later, before the write is tried
+// again. If a later attempt of a workflow run does not find everything, it reads the lists again 30
+// seconds after it began, because the attempt before it may have been killed right after a write
+// that was not listed yet.
 //
 // What later workflow runs find again, such as a comment of the checks, has a stable key
 // instead, which names the workflow and the job but no workflow run: see nameKey. To find

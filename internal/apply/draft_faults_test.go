@@ -22,7 +22,7 @@ type draftScene struct {
 	setUp  func(b *bench)
 }
 
-// draftLines returns comments of which GitHub refuses the first: more than one request can add.
+// draftLines returns more comments than one request can add. GitHub refuses the first of them.
 func draftLines(scene draftScene) (lines, texts []string) {
 	add := func(line int, text string) {
 		lines, texts = append(lines, reviewLine("main.go", line, text)), append(texts, text)
@@ -103,10 +103,10 @@ func (b *bench) draftProcess(ctx context.Context, rt http.RoundTripper, clock Cl
 	return results, log, err
 }
 
-// TestFaultsOnReviewsThatArePending lets each request of a review, of which GitHub refuses a line,
-// go wrong in each way, once or from then on, in one scene after the other. Each comment must be
-// seen once or be reported as failed with its text, people must be notified at most once, and a
-// pending review that is left must be reported. The next run must complete what is missing.
+// TestFaultsOnReviewsThatArePending posts a review with a line that GitHub refuses. In each scene,
+// each of its requests goes wrong in each way, once or from then on. Each comment must be seen
+// once, or be reported as failed with its text. People must be notified at most once, and a pending
+// review that is left must be reported. The next run must complete what is missing.
 func TestFaultsOnReviewsThatArePending(t *testing.T) {
 	t.Parallel()
 	var scenes []faultScene

@@ -60,8 +60,8 @@ func eventBench(t *testing.T, name, payload string) *bench {
 	return b
 }
 
-// TestEveryEvent applies items that name no target, one of each kind but those with code, on the real
-// payload of every event. A second attempt adopts what the first one has created.
+// TestEveryEvent applies one item of each kind that carries no code, on the real payload of every
+// event. The items name no target. A second attempt adopts what the first one has created.
 func TestEveryEvent(t *testing.T) {
 	lines := []string{
 		`{"type":"create-issue","title":"T","body":"B"}`,

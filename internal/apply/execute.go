@@ -21,7 +21,7 @@ type executor struct {
 	// since bounds every listing, as in the snapshot.
 	since time.Time
 	begun time.Time // when the Execution was made
-	// blocked contains, by what an operation needs, why no further one can succeed.
+	// blocked says why operations that need the key, such as a permission, cannot succeed any more.
 	blocked map[string]blockade
 	// performed is how many of the plan's operations were carried out.
 	performed int
@@ -51,10 +51,10 @@ func NewExecution(deps Deps, plan *Plan) *Execution {
 	return &Execution{x}
 }
 
-// Perform carries out, one operation after the other, those of the plan that were not carried
-// out before. A failure concerns its own items only, except that what will fail for the same
-// reason, such as a missing permission, is not tried again. It returns the results of Airlock's
-// own items among these, which Finish may still add to.
+// Perform carries out the operations of the plan that were not carried out before, one after the
+// other. A failure concerns only the items of its operation, except that operations which would
+// fail for the same reason, such as a missing permission, are not tried. It returns the results of
+// those items that are Airlock's own; Finish may still add to these results.
 //
 // When ctx ends, the write in flight is finished, and what was not begun fails with
 // CodeCancelled.
@@ -134,8 +134,8 @@ func (x *executor) crashed(op *Operation, err error) {
 	}
 }
 
-// afterCode plans what follows again if operation i carried code that was not delivered, and
-// the plan had counted on it.
+// afterCode plans the later operations again if operation i carried code that was not delivered
+// although the plan had counted on it.
 func (x *executor) afterCode(i int) {
 	op := &x.plan.Operations[i]
 	if !safeoutput.SpecOf(op.Kind).CarriesCode || op.Staged || x.plan.lost != "" {
@@ -246,9 +246,9 @@ func (x *executor) failed(op *Operation, e *entry, err error) Result {
 	return x.refused(e, code, message)
 }
 
-// refused returns the result of an item that GitHub did not accept, or would not. Where GitHub
-// itself restricts the token of the workflow run, that is not a failure: the item is skipped, and
-// its text is shown by other means.
+// refused returns the result of an item that GitHub did not accept, or would not. If there is no
+// token, or it lacks a permission, because GitHub itself restricts the workflow run, that is not a
+// failure: the item is skipped, and its text is shown by other means.
 func (x *executor) refused(e *entry, code, message string) Result {
 	readOnly := readOnlyRunOf(x.plan.ev)
 	switch {

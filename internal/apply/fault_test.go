@@ -236,8 +236,8 @@ func TestLostAnswersAreReadBack(t *testing.T) {
 	}
 }
 
-// What was refused at the second try may have been done at the first. The message must not
-// claim that it was not.
+// A write that is refused at the second try may have taken effect at the first. The message must
+// not claim that it did not.
 func TestARefusalAfterALostAnswerStaysAmbiguous(t *testing.T) {
 	for operation, line := range map[string]string{
 		"issues/add-labels":          aLabel,

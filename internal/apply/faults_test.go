@@ -20,8 +20,8 @@ import (
 type mishap struct {
 	name  string
 	fault githubtest.Fault
-	// Instead of a fault, kill ends the process before the request is sent or, with after, once it
-	// took effect, and stop cancels the process's context.
+	// Two things can happen instead of a fault. kill ends the process before the request is sent
+	// or, with after, once it took effect. stop cancels the process's context.
 	kill, after, stop bool
 	// lie is set where the answer says that nothing happened, and something did.
 	lie bool
@@ -117,7 +117,7 @@ func mishaps() []mishap {
 	return list
 }
 
-// unlisted adds to a fault that what the request creates is listed late.
+// unlisted returns a fault after which lists show late what the request creates.
 func unlisted(f githubtest.Fault) githubtest.Fault {
 	f.Unlisted = 25 * time.Second
 	return f

@@ -8,9 +8,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// withinLimits calls do, which fetches or pushes. Where git's server asks to slow down, it waits, as
-// it would before it sends a request to the API again, and calls do again. operation says in
-// messages what do is for, such as "fetch".
+// withinLimits calls do, which fetches or pushes. If git's server asks to slow down, withinLimits
+// waits as it would before a repeated request to the API, and then calls do again. In messages,
+// operation is the name of what do does, such as "fetch".
 func (d Deps) withinLimits(ctx context.Context, r githubapi.Repo, operation string, do func() error) error {
 	patience := githubapi.NewPatience(d.Clock, d.log)
 	for {

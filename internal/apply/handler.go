@@ -10,8 +10,8 @@ type handler struct {
 	// text is set where the kind shows people a text of the agent's. Such a text may be about the
 	// code that came with it. If that code is lost, the text gets a note, or is held back.
 	text bool
-	// group names what an item is applied together with. An item is applied alone
-	// where it returns "" or is nil.
+	// group returns the name of the group of items that an item is applied with. If group is nil or
+	// returns "", the item is applied alone.
 	group func(e *entry) string
 	// maxGroup is the largest size of a group; 0 means no limit.
 	maxGroup int

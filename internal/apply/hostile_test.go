@@ -18,8 +18,8 @@ import (
 const hostile = "hi @octocat and @octo/team fixes #12 closes octo/repo#3 [here](https://evil.example/a) <img src=https://evil.example/b> " +
 	"<!-- hidden --> <script>alert(1)</script> \u202eevil\u202c \U000e0041 \x1b[31mred " + "<!-- airlock:v1 key=00 -->"
 
-// live returns patterns of what acts in any text. U+200B or an entity after the @ or before
-// the # makes it inert.
+// live returns patterns of texts that act anywhere, such as a mention. U+200B or an entity after
+// the @ or before the # makes them inert.
 func live() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"a mention":        regexp.MustCompile(`@octo`),

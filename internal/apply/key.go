@@ -49,8 +49,8 @@ func groupKey(what string, keys ...string) string {
 }
 
 // maxMembers is the largest number of items in one group. A group's marker has 64 hexadecimal
-// digits for its own key and one for every four members, so that it stays shorter than both a
-// stable object's key, stableLen, and its marker.
+// digits for its own key and one for every four members, so it stays shorter than a stable object's
+// key, which has stableLen digits.
 const maxMembers = 252
 
 // membersKey returns the marker key of an object that carries some of a group's items: the
@@ -113,8 +113,8 @@ func targetKey(t policy.Target) string {
 //	 1  1 when it is resolved, because its reason is gone; otherwise 0
 //	16  the id of the workflow run that wrote it last, or the revision of its text
 //
-// The first two parts are the object's key. The marker of a group, which begins alike, has at
-// most 127 digits: see maxMembers.
+// The first two parts are the object's key. The marker of a group, which also begins with 64 digits
+// of a key, has at most 127: see maxMembers.
 const (
 	stableLen       = 2 * keyLen
 	stableMarkerLen = stableLen + 1 + 16
@@ -137,10 +137,10 @@ func jobFields(what string, run event.Run, repositoryID int64, kind, target stri
 	return []string{what, strconv.FormatInt(repositoryID, 10), run.WorkflowPath, run.Identity(), strconv.Itoa(run.MatrixIndex), kind, target}
 }
 
-// IsRevised reports whether a comment in the conversation of an issue or pull request is the
-// sticky comment with a name that has revisions, and whether it has been hidden since. It reads
-// the marker, which no item's text can contain; that Airlock's account wrote the comment is for
-// the caller to check.
+// IsRevised reports whether a comment in the conversation of an issue or pull request is the sticky
+// comment with the given name, which has revisions, and whether it is hidden. It reads the marker,
+// which no item's text can contain. The caller has to check that Airlock's account wrote the
+// comment.
 func IsRevised(body string, repositoryID int64, number int, name string) (is, hidden bool) {
 	marker, _ := markdown.LastLineMarker(body)
 	key, k := readMarker(marker, "")
@@ -178,9 +178,9 @@ func (e *entry) stableName() string {
 	return ""
 }
 
-// writer returns the workflow run as an entry's stable key and marker name it. A comment with a
-// revision and an issue belong to no job, so that any job finds them again. The marker of such a
-// comment has the revision in place of the run's id.
+// writer returns the workflow run that an entry's stable key and marker name. A comment with a
+// revision, or an issue, belongs to no job, so any job finds it again. The marker of such a comment
+// has the revision in place of the run's id.
 func (e *entry) writer(run event.Run) event.Run {
 	switch it := e.item.(type) {
 	case *safeoutput.StickyComment:

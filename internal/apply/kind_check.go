@@ -68,8 +68,8 @@ func planCheckRun(p *planner, group []*entry) Operation {
 	return op
 }
 
-// newestOf returns a copy of the newest of the check runs with one key, which is the one that
-// GitHub shows; nil if there is none.
+// newestOf returns a copy of the newest of several check runs with one key, because GitHub shows
+// that one. It returns nil if there are no check runs.
 func newestOf(own []Object) *Object {
 	if len(own) == 0 {
 		return nil

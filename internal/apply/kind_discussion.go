@@ -63,10 +63,10 @@ func planDiscussion(p *planner, group []*entry) Operation {
 	return op
 }
 
-// chooseCategory finds a category by node id, slug or name, in that order; slug and name
-// without regard to case. Without a wish it chooses "general" if that exists, otherwise the
-// first in which everybody may start a discussion by default (not announcements), otherwise
-// the first. If there is none, it returns why as a message.
+// chooseCategory finds a category by node id, slug or name, in that order; slug and name without
+// regard to case. Without a wish it chooses "general" if that exists, otherwise the first in which
+// everybody may start a discussion by default (not announcements), otherwise the first. If it finds
+// no category, it returns a message with the reason.
 func chooseCategory(all []githubapi.DiscussionCategory, wish string) (githubapi.DiscussionCategory, string) {
 	wish = strings.TrimSpace(wish)
 	if len(all) == 0 {

@@ -15,10 +15,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// TestFaultsOnEachKind lets each request of each sort of item that the random schedules draw go
-// wrong in each way, once or from then on. What a result says must be true: what is applied or
-// adopted is there, what is applied has a number, and what failed is not there, unless the result
-// says that this is not known. After another run each item is there once.
+// TestFaultsOnEachKind applies each sort of item that the random schedules draw, and lets each of
+// its requests go wrong in each way, once or from then on. The results must be true: an item that
+// is applied or adopted is there, an applied item has a number, and a failed item is not there,
+// unless its result says that this is not known. After another run each item is there once.
 func TestFaultsOnEachKind(t *testing.T) {
 	t.Parallel()
 	playFaults(t, append(kindScenes(), ownScenes()...), 150)
@@ -148,8 +148,8 @@ func itemScene(name, event string, setUp func(*bench), items ...chaosItem) fault
 // honest reports whether the answer of a mishap is not a lie.
 func honest(m mishap) bool { return !m.lie }
 
-// findable reports whether a mishap is honest and leaves Airlock's own items findable. They are not
-// where a request arrives twice and adds its annotations twice, or where a list lacks entries or is
+// findable reports whether a mishap is honest and lets Airlock find its own items again. It cannot
+// if a request arrives twice, and so adds its annotations twice, or if a list lacks entries or is
 // in another order.
 func findable(m mishap) bool {
 	return honest(m) && !m.fault.Twice && m.fault.Hide == 0 && !m.fault.Reverse

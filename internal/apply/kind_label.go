@@ -32,7 +32,7 @@ func planLabels(p *planner, group []*entry) Operation {
 		op.failAll(st.err, "")
 		return op
 	}
-	// Those that an earlier operation of this plan adds are asked for too: it may fail.
+	// Ask also for labels that an earlier operation of this plan adds, because it may fail.
 	add := missingNames(st.value, want)
 	existing := p.labelsOn(number)
 	more := slices.DeleteFunc(slices.Clone(add), func(l string) bool { return existing[text.FoldCase(l)] })

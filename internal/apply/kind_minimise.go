@@ -49,9 +49,10 @@ func planMinimise(p *planner, group []*entry) Operation {
 	return op
 }
 
-// resolvedNow returns our open comments of the entry's scopes whose reason is gone, and those
-// whose finding is shown elsewhere, the oldest first, except those that a later workflow run
-// wrote. kept are the comments that stay, among those that the item names.
+// resolvedNow returns our open comments that are to be resolved, the oldest first. Either their
+// reason is gone, and they are in the entry's scopes, or their finding is shown elsewhere. It
+// leaves out comments that a later workflow run wrote. kept are the comments that the item names
+// and that stay.
 func (p *planner) resolvedNow(e *entry) (resolved []resolving, kept []Kept) {
 	item := e.item.(*safeoutput.MinimiseComments)
 	var scopes []string

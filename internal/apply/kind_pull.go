@@ -59,9 +59,9 @@ type pullWork struct {
 	draft, cut        bool
 }
 
-// compose composes the body. Its marker contains a hash of title and text, so that a later run
-// knows whether somebody has edited them since, and a part of the branch's key, so that it finds
-// the pull request again.
+// compose composes the body. Its marker contains a hash of title and text, by which a later run
+// sees whether somebody has edited them, and a part of the branch's key, by which a later run finds
+// the pull request.
 func (w *pullWork) compose(text string) (body string, cut bool) {
 	body, cut = w.p.cfg.body(w.p.incompleteNote()+text, w.p.cfg.footer(w.e.settings.Footer), w.e.key)
 	return body[:strings.LastIndex(body, markdown.Marker(w.e.key))] + markdown.Marker(pullKey(w.e.key, w.title, body)+w.st.key[:seriesLen]), cut
@@ -186,9 +186,9 @@ func (w *pullWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 }
 
 // open opens the pull request. GitHub does not open a second one between the same branches, so
-// after an answer that was lost it is simply tried again. Where GitHub says that there is one, or no
-// answer came, the pull request is looked for. A repository without drafts gets one that is ready,
-// unless the policy sets draft.
+// after a lost answer open simply tries again. If GitHub says that the pull request exists, or no
+// answer came, open looks for it. In a repository without drafts, the pull request is ready for
+// review, unless the policy sets draft.
 func (w *pullWork) open(ctx context.Context, x *executor) (pull githubapi.Pull, state State, err error) {
 	n := githubapi.NewPull{Title: w.title, Body: w.body, Head: w.st.branch, Base: w.st.base, Draft: w.draft}
 	state = Applied
@@ -305,8 +305,9 @@ func (w *pullWork) reviewersToAsk(ctx context.Context, x *executor, number int) 
 	return missingNames(reviewed, reviewers), nil
 }
 
-// askForReviews asks for reviews, and returns a note for whom it could not ask. GitHub refuses a
-// list with one name that it does not take, such as the author's; the others are asked one by one.
+// askForReviews asks for reviews, and returns notes that name whom it could not ask. GitHub refuses
+// the entire list because of one name that it does not take, such as the author's. Then
+// askForReviews asks one by one.
 func (x *executor) askForReviews(ctx context.Context, number int, reviewers []string) (notes []string) {
 	if len(reviewers) == 0 {
 		return nil

@@ -79,8 +79,8 @@ func TestStagedReportIncomplete(t *testing.T) {
 	}
 }
 
-// TestReportIncompleteAboveCode asserts that the texts that go with changes mention it too: a pull
-// request's, and that of the issue in its place.
+// TestReportIncompleteAboveCode asserts that the text of a pull request mentions the incomplete
+// task too, as does the text of an issue that replaces the pull request.
 func TestReportIncompleteAboveCode(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]string{"pull request": "docs/a.md", "violation": ".github/x.yml", "no pull request": "docs/a.md"} {

@@ -32,8 +32,8 @@ func reviewHandler() handler {
 		needs: func(n *needs, e *entry) {
 			n.pulls.add(e.target.Number)
 			n.diffs.add(e.target.Number)
-			// In this order: a review is listed no later than its comments, so where
-			// another run's comments are seen, its review is seen too.
+			// Comments first: GitHub lists a review no later than its comments, so a read that
+			// comes after them shows the review of another run's comments, too.
 			n.list(commentList(e.own), e.target.Number)
 			n.list(listReviews, e.target.Number)
 		},
@@ -132,8 +132,8 @@ func reviewKey(group []*entry) string {
 // comments returns how many comments are posted.
 func (w *reviewWork) comments() int { return len(w.inline) + len(w.file) + len(w.body) }
 
-// commentList returns the list of review comments that is read: for Airlock's own, that of all
-// workflow runs, so that a finding is posted once as long as it exists.
+// commentList returns which list of review comments to read. For Airlock's own it is the list of
+// all workflow runs, so that a finding that stays is posted only once.
 func commentList(own bool) string {
 	if own {
 		return listAllReviewComments
@@ -363,12 +363,12 @@ func (w *reviewWork) draftComment(c *reviewComment) githubapi.DraftComment {
 // part is what one body contains of the comments that are not inline.
 type part struct {
 	text string
-	// ends are the comments whose text ends in this part. The marker names those, so that
+	// ends are the comments whose text ends in this part. The marker names these comments, so that
 	// after a crash a comment is repeated instead of lost.
 	ends []*reviewComment
 }
 
-// partMargin is what a part leaves free for what cleaning the composed body may add.
+// partMargin is the room that a part leaves for characters that cleaning the composed body may add.
 const partMargin = 2000
 
 // parts lays out comments as sections, in order, in as many bodies as it takes. No text is
@@ -409,10 +409,10 @@ func (w *reviewWork) parts(comments []*reviewComment) []part {
 	return out
 }
 
-// pieces divides a comment's section into pieces of at most room UTF-16 code units, all but
-// the first with a heading of their own, and cleans them. Cleaning can make a piece longer,
-// for example where a cut ends a code span and what was code has to be made inert, so that
-// it may have to be divided further.
+// pieces divides a comment's section into pieces of at most room UTF-16 code units, all but the
+// first with a heading of their own, and cleans them. A piece that becomes too long is divided
+// again. For example, if a cut ends a code span, cleaning makes the former code inert, which takes
+// room.
 func (w *reviewWork) pieces(c *reviewComment, room int) []string {
 	continued := c.heading() + " (continued)\n\n"
 	for most := room - markdown.UTF16Len(continued); ; most /= 2 {

@@ -36,8 +36,8 @@ type carrier struct {
 	body    []int // members whose text its body contains
 }
 
-// carriers returns the reviews and comments that stay: those that carry members of the group which
-// none before them carries. The marker of a review lists its comments on lines too.
+// carriers returns the reviews and comments that stay: each carries a member of the group that no
+// earlier one carries. The marker of a review lists its comments on lines too.
 func (g commentGroup) carriers(there []Object) []carrier {
 	there = slices.Clone(there)
 	slices.SortFunc(there, compareDoubles)
@@ -67,9 +67,9 @@ func (g commentGroup) carriers(there []Object) []carrier {
 // has reports whether a comment on lines belongs to a review.
 func (o Object) has(comment Object) bool { return o.Type == objReview && comment.review == o.ID }
 
-// keepOnePlace removes what is there in two places of the group: a comment on lines whose text
-// is in a body too, and what an earlier body contains already. A comment on lines whose review
-// is not listed yet stays: that review may turn out to come before the body.
+// keepOnePlace removes members of the group that are in two places: a comment on lines if a body
+// contains its text too, and a section of a body if an earlier body contains it. A comment on lines
+// whose review is not listed yet stays: that review may turn out to come before the body.
 func (x *executor) keepOnePlace(ctx context.Context, g commentGroup, there []Object) {
 	inBody := map[int]Object{}
 	for _, c := range g.carriers(there) {

@@ -30,9 +30,8 @@ type postedReview struct {
 // review, adds the comments, moves those that GitHub does not take, and submits it. refusal is
 // why GitHub did not take it in one request; nil where that was not tried.
 //
-// Nobody sees a pending review, and nobody is notified of it, so until it is submitted nothing
-// has happened: after a failure it is deleted, and where it is gone, because somebody else
-// deleted it, it is made again.
+// Until a pending review is submitted, nobody sees it or is notified of it. So after a failure
+// postDraft deletes it. If it is gone, because somebody else deleted it, postDraft makes it again.
 func (r *reviewRun) postDraft(ctx context.Context, inline, file, body []*reviewComment, refusal error) error {
 	for try := 1; ; try++ {
 		draft, doubtful, err := r.startDraft(ctx)
@@ -218,9 +217,9 @@ func (v *postedReview) moveToBody(lost []*reviewComment) {
 	}
 }
 
-// addThreads adds comments to a pending review and returns those that GitHub does not take. What
-// it says of each is not enough: a comment may be there that it does not name, and one that it
-// took may be lost. So the review is read back.
+// addThreads adds comments to a pending review and returns those that GitHub does not take.
+// GitHub's answer is not enough: a comment may be there although GitHub did not say that it took
+// it, and a comment that it took may be lost. So addThreads reads the review back.
 func (r *reviewRun) addThreads(ctx context.Context, v *postedReview, comments []*reviewComment) (refused []*reviewComment, err error) {
 	var said, lost []*reviewComment
 	for some := range slices.Chunk(comments, githubapi.MaxThreads) {
@@ -249,8 +248,8 @@ func (r *reviewRun) addThreads(ctx context.Context, v *postedReview, comments []
 }
 
 // addSome adds comments to a pending review, at most githubapi.MaxThreads, and returns those that
-// GitHub says it took. After an ambiguous failure those that the review has count as taken, and the
-// others are sent again.
+// GitHub says it took. After an ambiguous failure, comments that the review has count as taken, and
+// the rest is sent again.
 func (r *reviewRun) addSome(ctx context.Context, review Object, comments []*reviewComment) (said []*reviewComment, err error) {
 	for try := 1; len(comments) > 0; try++ {
 		var taken []bool
@@ -348,7 +347,7 @@ func (r *reviewRun) submitDraft(ctx context.Context, v *postedReview) error {
 		err := r.x.write(ctx, func(ctx context.Context) error {
 			return r.x.deps.GitHub.SubmitReview(ctx, r.x.repo, v.object.NodeID, githubapi.ReviewComment, body)
 		})
-		// At a later try, a refusal can mean that the one before submitted it.
+		// At a later try, a refusal can mean that the try before submitted the review.
 		mayBeSubmitted := isKind(err, githubapi.Ambiguous) || try > 1 && isKind(err, githubapi.Validation)
 		if !mayBeSubmitted {
 			return err
@@ -358,7 +357,7 @@ func (r *reviewRun) submitDraft(ctx context.Context, v *postedReview) error {
 			draft, err := r.x.deps.GitHub.ReadDraft(ctx, r.x.repo, v.object.NodeID)
 			gone = nil
 			if isKind(err, githubapi.NotFound) {
-				// Nobody deletes a review that was submitted, so the list is asked, too.
+				// Nobody deletes a submitted review: if it was submitted, the list shows it.
 				gone = err
 				posted, err := r.leftBehind(ctx, r.partKey(in, v.taken))
 				return posted != nil, err

@@ -134,7 +134,7 @@ func TestPlacesInAPendingReview(t *testing.T) {
 	}
 }
 
-// What the plan shows of a review with comments on files is what is sent.
+// The plan shows exactly the requests that are sent for a review with comments on files.
 func TestThePlanShowsAPendingReview(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{})
 	b.kind(safeoutput.KindCreateReviewComment, func(k *policy.KindConfig) { k.Review.OutsideDiff = policy.OutsideFile })

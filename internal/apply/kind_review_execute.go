@@ -53,7 +53,7 @@ var pendingWaits = []time.Duration{5 * time.Second, 10 * time.Second, 15 * time.
 func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewComment) error {
 	blocking := r.blocking
 	waits := 0   // how often the review that blocks now was waited for
-	changes := 0 // how often one that blocked was gone, or another one had taken its place
+	changes := 0 // how often the blocking review was gone, or another had taken its place
 	for {
 		waited := waits == len(pendingWaits)
 		if blocking != nil && changes < maxTries && r.dropAbandoned(ctx, *blocking, waits+changes == 0, waited) {
@@ -126,8 +126,8 @@ func isDraft(pending Object) bool {
 	return ours
 }
 
-// abandoned reports whether no process will complete a pending review of Airlock's: it is of this
-// very group and was there at the beginning, so that an earlier attempt left it behind; or it was
+// abandoned reports whether no process will complete a pending review of Airlock's: it belongs to
+// this very group and was there at the beginning, because an earlier attempt left it, or it was
 // begun long before now.
 func (w *reviewWork) abandoned(pending Object, atBeginning bool, now time.Time) bool {
 	key, _ := markdown.LastLineMarker(pending.known.body)
@@ -430,8 +430,9 @@ func (r *reviewRun) searchConversation(ctx context.Context) error {
 	return nil
 }
 
-// giveUp ends the comments that could not be posted. If GitHub gave the workflow run a token that may
-// only read, it tries the conversation first. Those that remain are refused, and their texts are kept.
+// giveUp records comments that could not be posted as refused, and keeps their texts. If GitHub
+// gave the workflow run a token that may only read, giveUp first tries to post an agent's comments
+// in the conversation.
 func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment) {
 	left = r.undone(left)
 	if len(left) == 0 {

@@ -477,8 +477,8 @@ func TestOwnCommentsAreAReviewOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A review of ours that GitHub refuses is divided like any other, but no comment is posted
-// elsewhere, because the summary contains them already.
+// If GitHub refuses a review of ours, it is divided like any other. But no comment is posted
+// elsewhere, because the summary contains all comments already.
 func TestOwnCommentsStandOnLinesOrNowhere(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	b.deps.Diff = []changes.ChangedFile{changes.FromAPI("main.go", "", "modified", patch, 4)} // git knows the lines, GitHub does not
@@ -506,8 +506,8 @@ func TestOwnCommentsStandOnLinesOrNowhere(t *testing.T) {
 	}
 }
 
-// A comment that is there is edited if its text differs from what is found now, but never by a
-// workflow run that is older than the last one that wrote it.
+// A comment of an earlier run is edited if its text differs from the finding's text now. A workflow
+// run never edits a comment that a later run has written.
 func TestOwnCommentsSayWhatIsFoundNow(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	withText := func(text string) []intake.OwnItem {
@@ -580,8 +580,8 @@ func TestAReviewThatWasPostedInPart(t *testing.T) {
 	}
 }
 
-// A review of which GitHub refuses comments, killed before or after each of its requests, is
-// completed by the next attempt: every comment is there once, in one review.
+// A run is killed before or after each request of a review with comments that GitHub refuses. The
+// next attempt completes the review: every comment is there once, in one review.
 func TestKilledWhileARefusedReviewIsPosted(t *testing.T) {
 	lines := []string{reviewLine("main.go", 1, "Good one."), reviewLine("main.go", 99, "Bad one."), reviewLine("main.go", 3, "Good two."),
 		reviewLine("gone.go", 1, "Bad two."), reviewLine("main.go", 5, "Good three.")}

@@ -27,7 +27,7 @@ func securityHandler() handler {
 		needs: func(n *needs, e *entry) {
 			n.reports = append(n.reports, e)
 			if e.own && n.ev.IsPull && n.ev.Number != 0 {
-				// Code scanning shows those alerts in a pull request that are in its diff: see InDiff.
+				// A pull request shows only alerts that are in its diff: see InDiff.
 				n.pulls.add(n.ev.Number)
 				n.diffs.add(n.ev.Number)
 			}
@@ -98,11 +98,11 @@ func planSecurity(p *planner, group []*entry) Operation {
 	return op
 }
 
-// analysed returns the commit and the ref that results are about: the commit of the workflow
-// run, which for a pull_request event is the merge commit. An event that is about a pull request
-// or another workflow run, but whose own run is for another branch, is about the head of those.
-// head is the pull request's head, where only GitHub knows it. Both results are "" where it is
-// not known to which commit or branch of the repository the results belong.
+// analysed returns the commit and the ref that results are about. Usually they are those of the
+// workflow run; for a pull_request event, that is the merge commit. But the event can be about a
+// pull request or another workflow run while its own run is for another branch. Then they are the
+// head of that pull request or run. head is the pull request's head, if only GitHub knows it. Both
+// results are "" if it is not known to which commit or branch of the repository the results belong.
 func analysed(ev event.Event, head string) (commit, ref string) {
 	if ev.Head.SHA != "" {
 		head = ev.Head.SHA
@@ -269,8 +269,8 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 	return w.sameResult(op, Applied, CodeUnprocessed, note, &Object{Type: objSARIF, NodeID: id}, "")
 }
 
-// wait asks for the state of an upload after each of pollWaits, until it is decided. The error is
-// that of the last request, where it failed.
+// wait asks for the state of an upload after each of pollWaits, until it is decided. It returns the
+// error of the last request, but none if GitHub does not know the upload yet.
 func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status githubapi.SARIFStatus, err error) {
 	for _, d := range pollWaits {
 		if err := x.deps.Clock.Sleep(ctx, d); err != nil {

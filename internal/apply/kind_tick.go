@@ -12,9 +12,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/tasklist"
 )
 
-// tickHandler applies tick-boxes. GitHub has no compare-and-swap for an issue's text, so the
-// text is read right before it is written, and the versions that GitHub keeps show afterwards
-// whether somebody else wrote in between: that text is put back, with the boxes ticked.
+// tickHandler applies tick-boxes. GitHub has no compare-and-swap for an issue's text, so the text
+// is read right before it is written. Afterwards, the versions that GitHub keeps show whether
+// somebody else wrote in between. If so, their text is put back, with the boxes ticked.
 func tickHandler() handler {
 	return handler{
 		needs: func(n *needs, e *entry) { n.texts.add(e.target.Number) },
@@ -113,7 +113,7 @@ type tickWork struct {
 	boxes  []string // digests of the criteria's texts
 }
 
-// ticked ticks boxes in a text, except those that were ticked by us once and are not any more.
+// ticked ticks boxes in a text, except boxes that we ticked once and somebody has unticked.
 func (w *tickWork) ticked(there githubapi.IssueText, viewer githubapi.Actor) ticked {
 	before := map[string]bool{} // boxes that we left ticked
 	for _, v := range there.Versions {
@@ -181,8 +181,8 @@ func (r *tickRun) write(ctx context.Context) Result {
 	}
 }
 
-// writeOnce writes r.text and looks at what became of it. done is false if r.text, which it may have
-// replaced, has to be written again. At the last try done is always true.
+// writeOnce writes r.text and looks at what became of it. done is false if r.text has to be written
+// again; it may be another text by then. At the last try done is always true.
 func (r *tickRun) writeOnce(ctx context.Context, isLast bool) (res Result, done bool) {
 	r.sent[r.text.body] = true
 	err := r.x.write(ctx, func(ctx context.Context) error {
@@ -299,9 +299,9 @@ func added(before, now githubapi.IssueText) []githubapi.TextVersion {
 	return list[:i]
 }
 
-// writtenAt returns which of the added versions is the text that we wrote, -1 for none. Where
-// GitHub shows the versions' texts otherwise than expected, it is the newest one if we made it
-// and the issue has our text.
+// writtenAt returns which of the added versions is the text that we wrote, -1 for none. If no
+// version has our text, because GitHub shows their texts otherwise than expected, it is the newest
+// version, provided that we made it and the issue has our text.
 func writtenAt(t ticked, now githubapi.IssueText, viewer githubapi.Actor) int {
 	list := added(t.there, now)
 	i := slices.IndexFunc(list, func(v githubapi.TextVersion) bool { return sameAccount(v.Editor, viewer) && v.Text == t.body })
@@ -311,8 +311,8 @@ func writtenAt(t ticked, now githubapi.IssueText, viewer githubapi.Actor) int {
 	return i
 }
 
-// overwrittenBy returns the version that was there when we wrote, if it is neither the one that
-// we read nor one of those that we sent. known reports whether its text is known.
+// overwrittenBy returns the version that was there when we wrote, if we neither read nor sent that
+// version. known reports whether its text is known.
 func overwrittenBy(t ticked, now githubapi.IssueText, viewer githubapi.Actor, sent map[string]bool) (lost *githubapi.TextVersion, known bool) {
 	list := added(t.there, now)
 	ours := writtenAt(t, now, viewer)

@@ -118,8 +118,8 @@ func updateFields(it *safeoutput.UpdateIssue) []string {
 // editedMeanwhile is the message of an item all of whose fields were left alone.
 const editedMeanwhile = "nothing was changed: %s"
 
-// wantedEdit returns the fields that do not have the wanted value already, and what is added
-// to the body; nil where nothing is added, or the entire body is replaced.
+// wantedEdit returns an edit of the fields that do not have the wanted value already, and the
+// addition to the body. The addition is nil if nothing is added or the entire body is replaced.
 func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue, is githubapi.Issue) (edit githubapi.IssueEdit, add *addition, problem *bodyError) {
 	known := p.snap.connected
 	if it.Status != nil && (!known || is.State != *it.Status) {
@@ -190,8 +190,9 @@ func byOthers(edits []githubapi.Edit, since time.Time, viewer githubapi.Actor) [
 	})
 }
 
-// markerToKeep returns the marker for a replaced body: the issue's own if we created it,
-// because otherwise a re-run of what created the issue would create it again.
+// markerToKeep returns the marker for a replaced body: key or, if we created the issue, the issue's
+// own marker. Without its own marker, a re-run of the workflow that created the issue would create
+// it again.
 func markerToKeep(i githubapi.Issue, viewer githubapi.Actor, key string) string {
 	if old, ok := markdown.LastLineMarker(i.Body); ok && sameAccount(i.Author, viewer) {
 		return old

@@ -291,8 +291,8 @@ func TestAdditionsStayBelowGitHubsLimit(t *testing.T) {
 	}
 }
 
-// TestAdditionsAndEditsOfOthers asserts that, where somebody edits the text while the
-// workflow runs, text is added to the newest version, but nothing of it is replaced.
+// TestAdditionsAndEditsOfOthers lets somebody edit the text while the workflow runs. It
+// asserts that text is added to the newest version, and that nothing of that version is replaced.
 func TestAdditionsAndEditsOfOthers(t *testing.T) {
 	for operation, state := range map[string]string{"append": "applied", "prepend": "applied", "replace-island": "skipped(edited-meanwhile)", "replace": "skipped(edited-meanwhile)", "": "skipped(edited-meanwhile)"} {
 		b := newBench(t, fixture(), githubtest.Options{})

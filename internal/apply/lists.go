@@ -45,11 +45,11 @@ func sameAccount(a, b githubapi.Actor) bool {
 	return a.DatabaseID == b.DatabaseID && a.DatabaseID != 0
 }
 
-// ownObjects reads a list and returns our own objects in it: written by the token's own
-// account, identified by its database id, with a marker as the last line. A marker in
-// somebody else's text means nothing. Check runs have no account and no marker: ours are those of
-// the token's app. Among the reviews it also returns the account's pending one, without a key and
-// whichever of the account's runs or programs began it: it blocks others, and carries nothing yet.
+// ownObjects reads a list and returns our own objects in it: the token's own account, identified by
+// its database id, wrote them, and their last line is a marker. A marker in somebody else's text
+// means nothing. Check runs have no account and no marker: ours are those of the token's app. Among
+// the reviews it also returns the account's pending one, because it blocks other reviews, no matter
+// which run or program of the account began it. It has no key, and carries nothing yet.
 //
 // Issues are asked for by their author, because a repository can have thousands that
 // changed meanwhile.

@@ -32,8 +32,8 @@ func lostIn(r Result) string {
 	return fmt.Sprintf("%s %s: %s", r.Kind, r.State, r.Message)
 }
 
-// lostInPlan is lostIn for what the plan decides, also where it opens an issue for changes
-// that were refused.
+// lostInPlan returns, like lostIn, why the changes of a group are not delivered, as far as the plan
+// knows. Refused changes count as lost even if the plan opens an issue for them.
 func (p *planner) lostInPlan(group []*entry) string {
 	for _, e := range group {
 		var r Result

@@ -18,8 +18,8 @@ type Permission struct {
 // String returns the form of the permissions block: "issues: write".
 func (p Permission) String() string { return p.Name + ": " + p.Level }
 
-// PermissionsNeeded returns what the token needs for a plan's operations, sorted by name,
-// with the stronger level where both occur. Operations that send nothing need nothing.
+// PermissionsNeeded returns what the token needs for a plan's operations, sorted by name, with the
+// stronger level if a permission is needed with both. Operations that send nothing need nothing.
 // Staged ones count only if all is set.
 func PermissionsNeeded(ops []Operation, all bool) []Permission {
 	level := map[string]string{}

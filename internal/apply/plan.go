@@ -32,8 +32,8 @@ type Plan struct {
 	// Permissions are what the token needs for everything that is not staged; for a dry
 	// run, for everything.
 	Permissions []Permission `json:"permissions"`
-	// Unchecked lists what could not be looked up when the plan was made, so that the run
-	// may differ from it.
+	// Unchecked lists what could not be looked up when the plan was made, so the run may differ
+	// from the plan there.
 	Unchecked  []string    `json:"unchecked,omitempty"`
 	Operations []Operation `json:"operations"`
 
@@ -86,8 +86,8 @@ type Member struct {
 	// Code and Reason explain an outcome other than apply.
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Texts are the item's texts for people, none where one contains a secret. Requests has
-	// them in their JSON form, with what is written below them.
+	// Texts are the item's texts for people; there are none if one of them contains a secret.
+	// Requests has the same texts in their JSON form, with what Airlock writes below them.
 	Texts []ItemText `json:"-"`
 	// Approved is the item itself; nil where it contains a secret.
 	Approved *policy.Approved `json:"-"`
@@ -257,8 +257,8 @@ func (p *planner) plan(group []*entry) Operation {
 	return op
 }
 
-// unproven returns the error of reading the target of an item that says what its target is. It is
-// nil if the item does not say that, or nothing was read.
+// unproven returns the error that occurred when the target of an item was read. It is nil if the
+// item does not say what its target is, or if nothing was read.
 func (p *planner) unproven(e *entry) error {
 	switch {
 	case !e.target.Claimed:
@@ -269,8 +269,8 @@ func (p *planner) unproven(e *entry) error {
 	return p.snap.pulls[e.target.Number].err
 }
 
-// refuseClaim decides the items of a group that say what their target is, where the target could not
-// be read because of err: it is something else, or GitHub does not show it.
+// refuseClaim decides the items of a group whose claim about their target could not be checked
+// because of err. It denies them if GitHub shows no such target. Otherwise they fail.
 func (p *planner) refuseClaim(group []*entry, err error) Operation {
 	target := group[0].target
 	op := p.operation(group, "nothing: whether there is "+describeTarget(target)+" is not known")
@@ -330,7 +330,7 @@ func (p *planner) operation(group []*entry, summary string) Operation {
 		Requests: []Request{}, entries: group}
 }
 
-// listItems fills in the items, and removes the requests where none is left to do.
+// listItems fills in the items, and removes the requests if no item is left to be applied.
 func (op *Operation) listItems(snap *Snapshot) {
 	op.Items = make([]Member, len(op.entries))
 	for i, e := range op.entries {
@@ -355,8 +355,8 @@ func (op *Operation) listItems(snap *Snapshot) {
 }
 
 // adopt looks for an object that an earlier attempt has created for the group, and decides the
-// entries where there is one. It does so too where looking failed, because creating another object
-// then could make a duplicate. It reports whether the entries are decided.
+// entries if it finds one. It also decides them if the list could not be read, because creating
+// another object could make a duplicate. It reports whether the entries are decided.
 func (p *planner) adopt(op *Operation, list listID, key string) bool {
 	if err := p.snap.lists[list]; err != nil {
 		op.failReading(err)

@@ -10,8 +10,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// ruleRefusal returns GitHub's reason where it refused commits because of a rule or of what they
-// contain, whether they were pushed or made through the API; "" for another failure.
+// ruleRefusal returns GitHub's reason if it refused commits because of a rule or of their contents.
+// It does not matter whether they were pushed or made through the API. For another failure it
+// returns "".
 func ruleRefusal(err error) string {
 	if p, ok := errors.AsType[*gitrepo.PushError](err); ok {
 		if p.Kind == gitrepo.PushRefused && p.Status != http.StatusUnavailableForLegalReasons {
@@ -35,8 +36,8 @@ func ruleRefusal(err error) string {
 	return ""
 }
 
-// pushRemedies are what to do about the reasons for which GitHub does not accept a push, by
-// words of its messages. The first that fits counts.
+// pushRemedies say what to do if GitHub does not accept a push and its message contains certain
+// words. The first entry that fits counts.
 var pushRemedies = []struct{ words, remedy string }{
 	{"cannot lock ref", "git cannot have two branches of which one's name is a directory of the other's: delete or rename the other one, or set branch-prefix"},
 	{"reference update failed", "a rule protects branches of this name, or another branch is in the way: set branch-prefix, or let the token's account bypass the rule"},

@@ -9,8 +9,8 @@ import (
 )
 
 // Where GitHub itself keeps a workflow run from writing, the items are shown by other means, and
-// nothing fails. Each sort of such a run has its own explanation. Elsewhere, a token that lacks a
-// permission, or none, makes the items fail.
+// nothing fails. Each sort of such a run has its own explanation. Elsewhere, the items fail if
+// there is no token, or if it lacks a permission.
 func TestRunsThatMayOnlyRead(t *testing.T) {
 	lines := []string{reviewLine("main.go", 1, "One."), anIssue, alert("main.go", 3, "Bad.", "r"), `{"type":"noop","message":"m"}`}
 	const (

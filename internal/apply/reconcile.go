@@ -17,10 +17,10 @@ import (
 // keeps the one with the lowest id, as any other run of the same job does, so that all runs
 // end with the same one.
 //
-// It costs a wait and up to three requests, so it is done only where a
-// duplicate is possible: after a creation that was tried again, whose first try may have
-// taken effect very late, and where another run may be at work at the same moment.
-// Duplicates that Observe saw are removed without either.
+// It costs a wait and up to three requests, so it is done only where a duplicate is possible: after
+// a creation that was tried again, whose first try may have taken effect very late, and where
+// another run may be at work at the same moment. Duplicates that Observe saw are removed without
+// waiting and without these requests.
 func (x *executor) reconcile(ctx context.Context) {
 	if x.deps.GitHub == nil || x.plan.config.DryRun {
 		return
@@ -46,10 +46,11 @@ func (x *executor) reconcile(ctx context.Context) {
 	x.keepOneOfEach(ctx, created, found, entries)
 }
 
-// lookWait returns how long after the last creation the lists are read. Two attempts of one
-// job are often at work at the same moment, when the first was cancelled, and a creation that
-// was tried again may appear late. Two jobs with one identity that write in the same seconds
-// are rare, and a wait of every first attempt would be paid by everybody.
+// lookWait returns how long after the last creation the lists are read. It is listLag after a
+// creation that was tried again, which may appear late, and on a later attempt, because the
+// cancelled one before it is often still at work. Otherwise it is FirstLook, which may be shorter:
+// two jobs with one identity rarely write in the same seconds, and a long wait would delay every
+// first attempt.
 func (x *executor) lookWait() time.Duration {
 	doubtful := slices.ContainsFunc(x.created, func(c creation) bool { return c.doubtful })
 	if x.plan.config.Run.Again() || doubtful {
@@ -135,9 +136,9 @@ func (x *executor) recent() time.Time {
 	return from
 }
 
-// unreconciled returns the lists to look at, and when the last object was created. Where
-// review comments were written, they are looked for everywhere another run may have put
-// them, the reviews after the comments that belong to them.
+// unreconciled returns the lists to look at, and when the last object was created. If review
+// comments were written, these are all lists in which another run may have put them. The list of
+// reviews comes after that of their comments.
 func (x *executor) unreconciled() (lists []listID, last time.Time) {
 	when := x.plan.config.Reconcile
 	var found set[listID]
@@ -206,9 +207,9 @@ func (x *executor) keepOneOfEach(ctx context.Context, wanted, found []Object, en
 	}
 }
 
-// family returns what objects that may be duplicates of each other have in common: the type, and
-// the key of the item or group. What carries a part of a group is one family whether it is
-// a review or a comment in the conversation.
+// family returns what o has in common with its possible duplicates: the type, and the key of the
+// item or group. Objects that carry parts of one group are one family, whether they are reviews or
+// comments in the conversation.
 func (o Object) family() string {
 	what := o.Type
 	if len(o.key) > keyLen && len(o.key) != stableLen {
@@ -289,8 +290,8 @@ func (o Object) carriesNothing() bool {
 	return len(o.key) > keyLen && len(o.key) != stableLen && strings.Trim(o.key[keyLen:], "0") == ""
 }
 
-// covered reports whether kept, objects of its family, carry everything that o carries. The
-// key of a single item's object is its family's; that of a group's object lists the members
+// covered reports whether kept, objects of its family, carry everything that o carries. A single
+// item's object has only the key of its family. The key of a group's object also lists the members
 // that it carries.
 func covered(o Object, kept []Object) bool {
 	if len(kept) == 0 {

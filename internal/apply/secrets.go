@@ -35,8 +35,8 @@ func screen(scanner *secrets.Scanner, entries []*entry) map[int]string {
 	return found
 }
 
-// askedBranch returns the branch that an agent asked for, if the policy gave it another name.
-// That name may show a part of a secret which is no longer recognised in it.
+// askedBranch returns the branch that an agent asked for, if the policy gave the branch another
+// name. The new name may show a part of a secret, although no scan recognises the secret in it.
 func (e *entry) askedBranch() string {
 	if it, ok := e.approved.Accepted().Item().(*safeoutput.CreatePullRequest); ok && it.Branch != e.item.(*safeoutput.CreatePullRequest).Branch {
 		return it.Branch
@@ -233,10 +233,10 @@ type suspect struct{ path, value, description string }
 // maxSuspects is how many values of changes are looked for in the base tree.
 const maxSuspects = 100
 
-// file searches the new content of one changed file. It lets pass what the file contained before,
-// because otherwise nobody could fix that file, and what its place explains or the owner allows. It
-// refuses at once a value that Airlock was given, and any secret once maxSuspects are found. The
-// other ones are left to decide.
+// file searches the new content of one changed file. It lets a value pass if the file contained it
+// before, because otherwise nobody could fix that file. It also lets a value pass if its place
+// explains it, or the owner allows it. It refuses at once a value that Airlock was given, and any
+// further secret after maxSuspects. The rest is left to decide.
 func (s *codeSearch) file(ch gitrepo.TreeChange, content string) (refusal string, err error) {
 	hits := s.scanner.ScanFile(ch.Path, content)
 	if len(hits) == 0 {

@@ -73,9 +73,9 @@ const (
 	clockSkew       = 10 * time.Minute
 )
 
-// earliest returns the moment from which on objects of this workflow run can exist. The
-// event's time is GitHub's own. A local start time is useless for a later attempt, which
-// starts after what the first one wrote.
+// earliest returns the moment from which on objects of this workflow run can exist. The event's
+// time is GitHub's own. A local start time is useless for a later attempt, because that starts
+// after the first attempt has written.
 func earliest(run event.Run, ev event.Event, now time.Time) time.Time {
 	switch {
 	case !ev.Time.IsZero() && ev.Time.Before(now):

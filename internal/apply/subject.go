@@ -13,9 +13,9 @@ import (
 )
 
 // subjectOf returns the subject of an item's branch. Items of later workflow runs get the same
-// branch if and only if they have the same subject. It is the number of the issue or pull request
-// that triggered the workflow. Where nothing with a number did, as on a schedule, the subject of a
-// new pull request is the branch that the configuration or the item names, otherwise the title. All
+// branch if and only if they have the same subject. The subject is the number of the issue or pull
+// request that triggered the workflow. Without such a number, as on a schedule, the subject of a
+// new pull request is the branch that the configuration or the item names, or else the title. All
 // items of other kinds then have the same subject.
 func subjectOf(ev event.Event, e *entry) string {
 	it, ok := e.item.(*safeoutput.CreatePullRequest)
@@ -47,11 +47,11 @@ func (s subjects) number(ev event.Event, e *entry) (subject string, ordinal int)
 	return subject, ordinal
 }
 
-// titleKey returns the words of a title without what differs when somebody writes the same
-// title again: case, punctuation, white space and emoji. Symbols that mean something stay, as
-// in "C++", "C#", "$5", "100%", "<=", "-1", ".env", "!x" and "Allow * in names": where equal
-// titles get two keys there is a pull request too many, but where different ones get the same key,
-// one pull request replaces the other. A title without words is its own key.
+// titleKey returns the words of a title. It leaves out differences that do not make another title:
+// case, punctuation, white space and emoji. Symbols that mean something stay, as in "C++", "C#",
+// "$5", "100%", "<=", "-1", ".env", "!x" and "Allow * in names": two keys for one title only make a
+// pull request too many, but with one key for two titles, one pull request replaces the other. A
+// title without words is its own key.
 func titleKey(title string) string {
 	var b strings.Builder
 	inWord := false

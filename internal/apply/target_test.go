@@ -20,9 +20,9 @@ func (b *bench) anyTarget(kinds ...safeoutput.Kind) *bench {
 	return b
 }
 
-// TestTheNumberThatIsNamedIsUsed runs on one issue and names the number of another issue, of a pull
-// request or of a discussion, in a field for each of these. The comment is posted there if the number
-// is that of what the field names; otherwise it is denied.
+// TestTheNumberThatIsNamedIsUsed runs on one issue. Its items name the number of another issue, a
+// pull request or a discussion, in one of the three fields for numbers. The comment is posted there
+// if the number fits the field; otherwise it is denied.
 func TestTheNumberThatIsNamedIsUsed(t *testing.T) {
 	const elsewhere = 6 // the event is about this issue
 	names := map[string]int{"pull_request_number": pullNumber, "discussion_number": discussion, "issue_number": issueNumber}

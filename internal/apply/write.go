@@ -36,7 +36,7 @@ const listLag = 30 * time.Second
 // maxTries is how often the creation of one object is tried while the failures are ambiguous.
 const maxTries = 3
 
-// maxUnreadable is maxTries where the answer reports success but is not one of GitHub's, such as
+// maxUnreadable replaces maxTries if the answer reports success but is not one of GitHub's, such as
 // a page of a proxy. One more try, half a minute later, shows whether that lasts.
 const maxUnreadable = 2
 

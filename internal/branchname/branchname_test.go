@@ -71,8 +71,9 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestCleanAnything asserts of random names what Clean promises, and that two have the same result
-// only if they differ in nothing but white space around them, invisible characters and invalid UTF-8.
+// TestCleanAnything asserts for random names what Clean promises. Two names may have the same
+// result only if they differ in no more than white space around them, invisible characters and
+// invalid UTF-8.
 func TestCleanAnything(t *testing.T) {
 	t.Parallel()
 	pieces := []string{"a", "Z", "9", "/", ".", "-", "_", "..", ".lock", "@{", "$(id)", "`", "\x00", "\xff", "é", "日", "\u200b", "\u202e", "refs/", "heads/", "HEAD", "con", "~", " ", "😀", "ﬁ", strings.Repeat("long", 20)}

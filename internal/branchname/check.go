@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// The longest names, in bytes: of a new branch, which the usual file systems accept as well,
-// and of any ref that is read.
+// The longest names, in bytes. MaxNew is for a new branch, and suits the usual file systems; maxRef
+// is for any ref that is read.
 const (
 	MaxNew = 244
 	maxRef = 1000

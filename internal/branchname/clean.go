@@ -18,11 +18,11 @@ const (
 	hashDigits = 8   // how many hexadecimal digits of a hash it adds to a changed name
 )
 
-// Clean returns the name of a branch for one that an agent asks for. The result consists of
-// ASCII letters, digits and "._/-", has at most 100 bytes, passes Check, and can be stored by
-// every file system. A name like that is returned as it is. In any other, letters lose their
-// accents and everything else becomes "-"; a hash of the name follows, so that different names
-// have different results.
+// Clean makes the name of a branch from the name that an agent asks for. The result consists of
+// ASCII letters, digits and "._/-", has at most 100 bytes, passes Check, and can be stored by every
+// file system. A name that meets these rules already is returned as it is. In any other, letters
+// lose their accents and everything else becomes "-"; a hash of the name follows, so that different
+// names have different results.
 //
 // The rules are that strict because the name is used again: workflows paste github.head_ref into
 // shell commands, and people complete it on a command line.
@@ -122,6 +122,6 @@ func transliterate(s string) string {
 	return runes.Remove(runes.In(unicode.Mn)).String(norm.NFKD.String(letters.Replace(s)))
 }
 
-// letters replaces those that Unicode does not take apart.
+// letters replaces letters that Unicode does not decompose.
 var letters = strings.NewReplacer("ß", "ss", "ẞ", "SS", "æ", "ae", "Æ", "AE", "œ", "oe", "Œ", "OE", "ø", "o", "Ø", "O", "đ", "d", "Đ", "D", "ð", "d", "Ð", "D",
 	"þ", "th", "Þ", "Th", "ł", "l", "Ł", "L", "ı", "i", "ħ", "h", "Ħ", "H")

@@ -7,8 +7,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// reserved lists what means something to others, in lower case: complete names, and beginnings of
-// names.
+// reserved lists complete names, and beginnings of names, that mean something to others. They are
+// in lower case.
 var reserved = []struct {
 	why               string
 	names, beginnings []string

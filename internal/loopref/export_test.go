@@ -1,7 +1,7 @@
 package loopref
 
-// DecideOtherwise changes the log as if an Airlock with other rules had written it, in which record
-// n led to something else.
+// DecideOtherwise changes the log as if record n had led to something else, by the rules of another
+// version of Airlock.
 func (l *Log) DecideOtherwise(n int) error {
 	for i := range l.Records {
 		previous := ""

@@ -3,15 +3,15 @@
 //
 //	refs/airlock/loops/<number of the pull request>-<ordinal>
 //
-// Each change is a commit with the entire log, as JSON lines (log.jsonl), which are read back, and
-// as the spec's communication log (log.md), for people. The log contains events: the state and the
-// messages follow from them by fixloop.Step. Each event has a digest of what it led to. If this
-// version of Airlock would decide otherwise, the state and the messages are read from a snapshot
-// (state.json) instead.
+// Each change is a commit with the entire log in two forms: JSON lines (log.jsonl), which Airlock
+// reads back, and the spec's communication log (log.md), for people. The log contains events: the
+// state and the messages follow from them by fixloop.Step. Each event has a digest of what it led
+// to. If this version of Airlock would decide otherwise, the state and the messages are read from a
+// snapshot (state.json) instead.
 //
-// A change moves the ref from the commit that was read. If another job was faster, the log is read
-// again, and decided on again. Whoever can write the ref can write the repository; if an agent can,
-// a secret has to sign the log.
+// A change moves the ref from the commit that was read. If another job was faster, the job reads
+// the log again, and decides again. Whoever can write the ref can write the repository; if an agent
+// can, a secret has to sign the log.
 package loopref
 
 import (
@@ -47,12 +47,12 @@ type Record struct {
 	Event *fixloop.Event `json:"event,omitempty"`
 	// Decided is a digest of the state and the messages that the event, or the beginning, led to.
 	Decided string `json:"decided,omitempty"`
-	// Comment is the id of the comment that the event was commanded by, so that the command
-	// counts once; 0 for none.
+	// Comment is the id of the comment that commanded the event; 0 for none. With it, the command
+	// counts once.
 	Comment int64 `json:"comment,omitempty"`
-	// Told are the entries that GitHub shows, Tried those that it refused, and Hidden those that it has
-	// hidden since, because they are over. An entry is the Entry of a message, FollowUp, or the
-	// name of something else that was delivered.
+	// Told are the entries that GitHub shows, and Tried those that it refused. Hidden are entries
+	// that were hidden later, because they are over. An entry is the Entry of a message, FollowUp,
+	// or the name of something else that was delivered.
 	Told   []string `json:"told,omitempty"`
 	Tried  []string `json:"tried,omitempty"`
 	Hidden []string `json:"hidden,omitempty"`
@@ -92,8 +92,8 @@ func (c chain) sumOf(previous string, value any) (string, error) {
 
 // Log is the log of one loop as it was read, or as it was continued.
 type Log struct {
-	// Ref is the ref that contains it. Commit is that of the ref when it was read or written,
-	// githubapi.NoCommit for a new one.
+	// Ref is the ref that contains the log. Commit is the commit that the ref was at when the log
+	// was read or written; githubapi.NoCommit for a new log.
 	Ref, Commit string
 	Records     []Record
 	State       fixloop.State
@@ -157,8 +157,8 @@ func (l *Log) addRead(r Record) error {
 	return nil
 }
 
-// play adds what follows from a record that was read. If that is not what had been decided, it
-// marks the log as diverged instead.
+// play adds the state and messages that follow from a record that was read. If the record's digest
+// shows that something else was decided, play marks the log as diverged instead.
 func (l *Log) play(r Record) error {
 	if (r.Loop != nil) != (len(l.Records) == 0) {
 		return fmt.Errorf("the log of the loop has no beginning, or two (entry %d)", r.N)

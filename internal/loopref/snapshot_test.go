@@ -13,9 +13,9 @@ import (
 
 const loopRef = "refs/airlock/loops/7-1"
 
-// TestALogOfOtherRulesStaysAsItWasDecided asserts that a log of which an entry led to something
-// else when it was written is read as it was written, and goes on; and that it is refused if the
-// snapshot of its state is missing or was changed.
+// TestALogOfOtherRulesStaysAsItWasDecided has a log with an entry that led to something else when
+// it was written. It asserts that the log is read as it was decided then, and goes on, and that it
+// is refused if the snapshot of its state is missing or was changed.
 func TestALogOfOtherRulesStaysAsItWasDecided(t *testing.T) {
 	for _, secret := range []string{"", "correct horse"} {
 		s, git, _ := open(t, secret)

@@ -54,7 +54,7 @@ func (s *Store) ReadAhead(ctx context.Context, number int, file githubapi.FileAt
 	return found.Also, nil
 }
 
-// read returns what ReadAhead has read, once, or otherwise reads it.
+// read returns what ReadAhead has read, but only once. Otherwise it reads from GitHub.
 func (s *Store) read(ctx context.Context, number int) (githubapi.FilesOnRefs, error) {
 	if found := s.ahead; found != nil && s.aheadOf == number {
 		s.ahead = nil
@@ -145,8 +145,8 @@ func (s *Store) Begin(before *Log, loop fixloop.Loop, at time.Time) (*Log, error
 	return l, nil
 }
 
-// chain returns what computes the sums of a ref's log. They depend on the repository and the ref, so
-// that one log cannot be used in place of another.
+// chain returns the chain that computes the sums of a ref's log. They depend on the repository and
+// the ref, so that one log cannot be used in place of another.
 func (s *Store) chain(ref string) chain {
 	return chain{s.Secret, strings.ToLower(s.Repo.String()) + " " + ref}
 }

@@ -22,7 +22,7 @@ func (b *bench) verified(statuses ...acceptance.Status) *verdictreport.Document 
 	return d
 }
 
-// A loop succeeds only when its acceptance criteria are met. What is not met is in the fix request,
+// A loop succeeds only when its acceptance criteria are met. The fix request lists unmet criteria,
 // without a failure report.
 func TestLoopWithAcceptance(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ type decision struct {
 	now     time.Time
 	changed bool // the log was continued
 	notes   []string
-	// reaction is the one that the event's comment gets; "" if it is not a command of a user.
+	// reaction is the reaction to the event's comment; "" if that is not a user's command.
 	reaction string
 }
 
@@ -98,10 +98,10 @@ func (d *decision) pusher() string {
 	return ""
 }
 
-// moved handles a push: the fix that was asked for, or a manual one. An agent's push is first
-// checked against the rules about files. Two kinds of push are left to the turn that the push
-// itself wakes: one that breaks these rules where the event does not show who pushed, and every
-// push if a comment woke this turn and the turn has no findings.
+// moved handles a push: the fix that was asked for, or a manual one. A push that may be an agent's
+// is first checked against the rules about files. In two cases, the push is left to the turn that
+// it wakes itself: it breaks these rules and the event does not show who pushed, or a comment woke
+// this turn and the turn has no findings.
 func (d *decision) moved(ctx context.Context) error {
 	wokenByComment := d.Event.Name == "issue_comment" && d.Document == nil
 	if !d.open() || d.log.State.Head() == d.pull.Head || wokenByComment {
@@ -234,7 +234,7 @@ func (d *decision) begin(withAcceptance bool) (err error) {
 }
 
 // report sends the loop the results of the six checks, and of the acceptance criteria if verdict is
-// not nil, as long as it waits for some.
+// not nil, as long as the loop waits for results.
 func (d *decision) report(results []fixloop.Result, verdict *fixloop.Result) error {
 	if verdict != nil {
 		results = append(results, *verdict)
@@ -254,8 +254,9 @@ func (d *decision) report(results []fixloop.Result, verdict *fixloop.Result) err
 		default:
 			return nil
 		}
-		// One run of all six checks answers both steps of the validation: the checks, and the second
-		// try of those that did not work. Whoever ran the checks has already made that try.
+		// One run of all six checks answers both steps of the validation: the checks, and the
+		// second try of checks that did not work. Whoever ran the checks has made the second try
+		// already.
 		e := fixloop.Event{Type: fixloop.EventResult, Op: w.Op, Head: d.pull.Head}
 		for _, r := range results {
 			if slices.Contains(w.Checks, r.Check) {

@@ -48,10 +48,10 @@ func (t *Turn) mayAsk(l *loopref.Log) bool {
 	return !delivered && tried < fixloop.DeliveryAttempts
 }
 
-// ask sends the fix request that waits for an answer to an agent elsewhere, unless it was sent. It
-// returns the entry to be recorded in the log, "" if nothing was sent. After a turn that was killed
-// before it recorded that, the request is sent again, because GitHub does not show whether it has
-// the event.
+// ask sends the open fix request to an agent elsewhere, unless it was sent already. It returns the
+// entry to be recorded in the log, or "" if nothing was sent. If a turn is killed before it records
+// the entry, a later turn sends the request again, because GitHub does not show whether it has the
+// event.
 func (t *Turn) ask(ctx context.Context, l *loopref.Log, branch string) (entry string, err error) {
 	if !t.mayAsk(l) {
 		return "", nil

@@ -81,8 +81,9 @@ func afterFailure(l *loopref.Log, entry string) string {
 	return "a later turn tries again"
 }
 
-// record records in the log the entries that were delivered other than by a comment, and those whose
-// delivery failed. If another job has continued the log meanwhile, it continues that one.
+// record records in the log the entries that were delivered other than by a comment, and those
+// whose delivery failed. If another job has continued the log meanwhile, record continues the newer
+// log.
 func (t *Turn) record(ctx context.Context, r *Result, delivered, failed []string) error {
 	log := r.Log
 	for range maxTries {

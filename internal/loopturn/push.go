@@ -19,9 +19,10 @@ type Pushes struct {
 	Scanner  *secrets.Scanner // required
 }
 
-// Judge returns the reasons why the changes that lead from one commit to another are refused, nil if
-// there are none. It fetches both commits, without their history. If only the first one is gone, that
-// is such a reason; if the second one is gone, the error is gitrepo.ErrMissing. It is a Turn's Judge.
+// Judge returns the reasons why the changes that lead from one commit to another are refused, nil
+// if there are none. It fetches both commits, without their history. If only the first commit is
+// gone, that is a reason to refuse the changes; if the second commit is gone, the error is
+// gitrepo.ErrMissing. It is a Turn's Judge.
 func (p Pushes) Judge(ctx context.Context, cloneURL, from, to string) ([]string, error) {
 	remote, err := p.Remote(cloneURL)
 	if err != nil {

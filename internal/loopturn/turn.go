@@ -30,11 +30,11 @@ type Turn struct {
 	React func(ctx context.Context, comment int64, content string) error // required
 	// Event is what woke the turn.
 	Event event.Event
-	// Document is what the checks found at the pull request's head, nil if they did not run.
-	// It is a stranger's: its job ran the pull request's code.
+	// Document is what the checks found at the pull request's head, nil if they did not run. It
+	// cannot be trusted: the job that wrote it ran the pull request's code.
 	Document *checkreport.Document
-	// Verdict is what became of the acceptance criteria there, nil if nobody looked. It is a
-	// stranger's too.
+	// Verdict says which acceptance criteria are met there; nil if nobody checked. It cannot be
+	// trusted either.
 	Verdict *verdictreport.Document
 	// RequireCriteria fails a loop's acceptance where there are no criteria.
 	RequireCriteria bool
@@ -58,8 +58,9 @@ type Turn struct {
 // maxTries is how often a turn decides again because others were faster.
 const maxTries = 8
 
-// Run takes a turn for the pull request of the event or, where the event is about none, for
-// each open loop, whose deadlines it looks at. An error about one loop does not stop the others.
+// Run takes a turn for the pull request that the event or, for a fork's workflow run, the findings
+// name. If it was started by a schedule or by hand, it takes a turn for each open loop, because a
+// deadline may have passed. An error about one loop does not stop the others.
 func (t *Turn) Run(ctx context.Context) ([]Result, error) {
 	numbers, err := t.numbers(ctx)
 	if err != nil {
@@ -157,7 +158,7 @@ func (t *Turn) takeTurn(ctx context.Context, number int) (Result, error) {
 }
 
 // readComments notes which messages a pull request's comments show, and returns an error if the
-// loop's own comment has seen entries that the log lacks. Only comments by the token's account with
+// loop's own comment names an entry that the log lacks. Only comments by the token's account with
 // the gate's marker count, because others may quote an agent.
 func (t *Turn) readComments(l *loopref.Log, comments []githubapi.CommentNow) error {
 	number, notices := l.State.Loop().Issue, l.Notices()
@@ -180,7 +181,8 @@ func (t *Turn) readComments(l *loopref.Log, comments []githubapi.CommentNow) err
 }
 
 // checkLogIsThere returns an error if a comment shows a loop newer than the newest one that has a
-// log: somebody has removed its log, and it would begin again. newest is nil if no loop has a log.
+// log: somebody has removed that log, and without the error the loop would begin again. newest is
+// nil if no loop has a log.
 func (t *Turn) checkLogIsThere(newest *loopref.Log, number int, comments []githubapi.CommentNow) error {
 	next := 1
 	if newest != nil {

@@ -448,8 +448,8 @@ func TestClosingEndsTheLoop(t *testing.T) {
 	}
 }
 
-// TestAnotherLoopOfTheSameCommit asserts that what fails at a commit whose loop has ended begins
-// another loop, unless a person has decided to leave it so.
+// TestAnotherLoopOfTheSameCommit asserts that a failure at a commit whose loop has ended begins
+// another loop, unless a person has decided to leave the failure.
 func TestAnotherLoopOfTheSameCommit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -636,8 +636,8 @@ func TestWhoDidNotPushDoesNotAnswerForAPush(t *testing.T) {
 	}
 }
 
-// A log that was removed, or replaced by what is not a commit, stops the turn until somebody who
-// may write restores it or removes the comment, too.
+// A log that was removed, or replaced by a tag, stops the turn. Turns go on when somebody who may
+// write restores the log, or removes the loop's comment as well.
 func TestALogThatWasRemovedStopsTheTurn(t *testing.T) {
 	const ref = "refs/airlock/loops/7-1"
 	b := newBench(t)

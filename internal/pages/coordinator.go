@@ -122,8 +122,8 @@ func (c *Coordinator) Refuse(w http.ResponseWriter, r *http.Request, status int,
 	x.show(status, problemPage, "Refused", problemView{Status: status, Message: message, Again: retry})
 }
 
-// setHeaders sets the headers of each page: it loads nothing from another host, only our own script
-// acts in it, and no other page contains it.
+// setHeaders sets the headers of each page. With them, the page loads nothing from another host,
+// only our own script acts in it, and no other page can contain it.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Frame-Options", "DENY")
@@ -141,8 +141,8 @@ type asset struct {
 	content []byte
 }
 
-// coordinatorAssets are the addresses of the stylesheet and the script, which change with what they
-// contain, and the files by their address.
+// coordinatorAssets are the addresses of the stylesheet and the script, and the files by their
+// address. An address changes with the content of its file.
 var coordinatorAssets = sync.OnceValue(func() (all struct {
 	style, script string
 	files         map[string]asset
@@ -272,8 +272,7 @@ func (x *visit) get(target string, into any) error {
 	return x.ask(http.MethodGet, target, "", nil, into)
 }
 
-// ask asks the API; into, unless it is nil, is what the answer is decoded to. The error may
-// be a *problem.
+// ask asks the API. Unless into is nil, it decodes the answer into it. The error may be a *problem.
 func (x *visit) ask(method, target, key string, body []byte, into any) error {
 	status, answer, err := x.Ask(method, target, key, body)
 	if err != nil {

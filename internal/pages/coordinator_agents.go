@@ -160,9 +160,9 @@ func (x *visit) startRun() error {
 	return nil
 }
 
-// unreadable returns a *problem with the given violations, which are about what cannot be read as
-// JSON, and with those that the API finds in the rest of the parameters. parameters is nil if
-// nothing can be read. Another error means that the API could not be asked.
+// unreadable returns a *problem. It has the given violations, about parameters that are not JSON,
+// and the violations that the API finds in the other parameters. parameters is nil if nothing can
+// be read. Another error means that the API could not be asked.
 func (x *visit) unreadable(agent string, parameters json.RawMessage, violations []schema.Violation) error {
 	p := &problem{Status: http.StatusBadRequest, Code: parametersRefused, ValidationErrors: violations}
 	if parameters == nil {
@@ -177,7 +177,8 @@ func (x *visit) unreadable(agent string, parameters json.RawMessage, violations 
 		return err
 	}
 	for _, other := range refused.ValidationErrors {
-		// A field that cannot be read is passed on as text, whose type is wrong as well.
+		// A field that is not JSON was sent to the API as text. Leave out what it finds in that
+		// text.
 		if !slices.ContainsFunc(violations, func(v schema.Violation) bool { return isBelow(other.Path, v.Path) }) {
 			p.ValidationErrors = append(p.ValidationErrors, other)
 		}
@@ -188,8 +189,8 @@ func (x *visit) unreadable(agent string, parameters json.RawMessage, violations 
 // parametersRefused is the API's code where parameters do not conform.
 const parametersRefused = "parameter_validation_failed"
 
-// formKey returns the idempotency key of what a form asks for. A form that is sent twice is the same
-// request, and one with other contents is another request. It returns "" if key cannot be a part of an
+// formKey returns the idempotency key of what a form asks for. The same form sent twice has the
+// same key; a form with other contents has another key. It returns "" if key cannot be a part of an
 // idempotency key.
 func formKey(key string, body []byte) string {
 	if key == "" || len(key) > 64 || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {

@@ -296,9 +296,10 @@ func compactJSON(raw json.RawMessage) string {
 	return b.String()
 }
 
-// Parameters returns what was typed as JSON, and keeps it in the fields. Empty fields are left out.
-// What does not fit a field, such as a word in place of a number, becomes a text, which the server
-// refuses. A text that should be JSON and is not is a violation as well.
+// Parameters turns the values of the form into JSON, and keeps them in the fields. It leaves out
+// empty fields. A value that does not fit its field, such as a word in place of a number, becomes a
+// JSON string, which the server refuses. If a value should be JSON but is not, unreadable also has
+// a violation about it.
 func (f parameterForm) Parameters(form url.Values) (raw json.RawMessage, unreadable []schema.Violation) {
 	b := bytes.NewBufferString("{")
 	for _, field := range f.Fields {
@@ -324,7 +325,7 @@ func (f parameterForm) Parameters(form url.Values) (raw json.RawMessage, unreada
 	return b.Bytes(), unreadable
 }
 
-// value returns what was typed as JSON; nil for nothing.
+// value returns the typed value as JSON; nil if nothing was typed.
 func (f *formField) value() (raw json.RawMessage, problem string) {
 	trimmed := strings.TrimSpace(f.Value)
 	switch {
@@ -351,13 +352,13 @@ func (f *formField) value() (raw json.RawMessage, problem string) {
 	return plainJSON(f.Value), ""
 }
 
-// plainJSON returns a value that consists of texts and JSON as JSON, in which <, > and &
-// stay what they are.
+// plainJSON encodes a value as JSON, without escaping <, > and &. The value must be made of strings
+// and valid JSON.
 func plainJSON(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // texts can be written, and so can what was JSON before
+	_ = enc.Encode(v) // encoding strings and valid JSON cannot fail
 	return bytes.TrimSpace(b.Bytes())
 }
 

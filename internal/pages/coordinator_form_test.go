@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// TestFormSaysWhatWasTyped asserts for each sort of field what JSON comes of what was typed,
-// and that the field shows the same again when it is filled from that JSON.
+// TestFormSaysWhatWasTyped asserts which JSON each sort of field makes of a typed value, and that a
+// field filled from that JSON shows the same value again.
 func TestFormSaysWhatWasTyped(t *testing.T) {
 	for _, c := range []struct {
 		property, kind, typed string

@@ -50,7 +50,8 @@ func shown(s string) string {
 	return clean
 }
 
-// since returns how far t is from now, in the largest unit of which that is at least two.
+// since returns how far t is from now, in the largest unit that fits at least twice, or in seconds.
+// Less than two seconds ago is "just now".
 func since(t, now time.Time) string {
 	d, word := now.Sub(t), "ago"
 	if d < 0 {

@@ -44,10 +44,10 @@ const maxGrowth = 16
 
 var errTooMuch = errors.New("what would be shown is far larger than the text")
 
-// Render returns a text as GitHub would show it, in HTML in which nothing acts: no script,
-// style, form, frame, picture or id, no element that is not closed, and links to other pages
-// only. ok is false for a text that is nested more than 500 deep, costs more than is left, or
-// becomes far larger as HTML: the caller shows its characters.
+// Render returns a text as GitHub would show it, in HTML in which nothing acts: it has no script,
+// style, form, frame, picture or id, every element is closed, and links lead only to other pages.
+// ok is false for a text that is nested more than 500 deep, costs more than is left, or becomes far
+// larger as HTML. The caller then shows the text's characters.
 func (r *MarkdownRenderer) Render(text string) (out template.HTML, ok bool) {
 	c := cost(text)
 	if c > r.left {
@@ -80,9 +80,9 @@ func (r *MarkdownRenderer) Render(text string) (out template.HTML, ok bool) {
 	return template.HTML(shown.String()), err == nil // #nosec G203 -- rendered from a tree of nothing but allowed elements
 }
 
-// cost estimates the work of rendering a text, in steps of about two nanoseconds. Parsers
-// compare the delimiters of a paragraph with each other, as they do the containers that are
-// opened on one line, and the elements of a text.
+// cost estimates the work of rendering a text, in steps of about two nanoseconds. Parsers compare
+// with each other all delimiters of a paragraph, all containers that one line opens, and all
+// elements of a text.
 func cost(text string) int {
 	sum, elements := costOfByte*len(text), 0
 	for block := range strings.SplitSeq(text, "\n\n") {
@@ -179,8 +179,8 @@ func (f *filter) children(parent, n *nethtml.Node) {
 	}
 }
 
-// link copies a link to another page. Of a link to a place on this page, or relative to where the
-// text would be posted, only the text is copied, because it leads nowhere from here.
+// link copies a link to another page. A link to a place on this page, or relative to where the text
+// would be posted, leads nowhere from here, so only its text is copied.
 func (f *filter) link(parent, n *nethtml.Node) {
 	address := pageAddress(attribute(n, "href"))
 	switch {

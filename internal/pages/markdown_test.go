@@ -48,8 +48,8 @@ func hostile(t testing.TB) (texts []string) {
 	return texts
 }
 
-// TestNothingOfATextActs reads what is shown of hostile texts as a browser does: nothing but
-// allowed elements and attributes may be in it, and it may not leave the section that it is in.
+// TestNothingOfATextActs parses the HTML of hostile texts as a browser does. The HTML may have only
+// allowed elements and attributes, and may not close the section around it.
 func TestNothingOfATextActs(t *testing.T) {
 	for _, text := range hostile(t) {
 		checkInert(t, text)

@@ -86,8 +86,8 @@ type PlanItem struct {
 // PlanLink is a link to something on GitHub.
 type PlanLink struct{ Text, URL string }
 
-// PlanField is a field of an item that is not a text. Asked is what the agent asked for, where
-// that is something else.
+// PlanField is a field of an item, other than its texts. Asked is the value that the agent asked
+// for, if it differs from Value.
 type PlanField struct{ Name, Value, Asked string }
 
 // PlanText is one text of an item.

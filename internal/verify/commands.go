@@ -97,8 +97,8 @@ func (w *worktree) Checks(ctx context.Context, names []string) (map[string]accep
 	return out, nil
 }
 
-// judged combines the results of one check, as checkedOf does. Where a tool that the check needs
-// is not installed, nothing was verified, so it is blocked.
+// judged combines the results of one check, as checkedOf does. If the check failed and a tool that
+// it needs is not installed, nothing was verified, so the result is blocked.
 func judged(r phase.Result, check phase.Check, all []phase.CheckResult) acceptance.Checked {
 	c := checkedOf(all)
 	if c.Status == acceptance.Fail && slices.ContainsFunc(r.Missing, func(m phase.MissingTool) bool { return m.Check == check }) {
@@ -206,8 +206,8 @@ func (w *worktree) program(line string) *acceptance.Program {
 		Ask: func(ctx context.Context, question []byte) ([]byte, error) { return w.ask(ctx, line, question) }}
 }
 
-// find returns an error if the program that a command line begins with is not installed. It
-// does not look for one that only a shell can determine.
+// find returns an error if the program that a command line begins with is not installed. It returns
+// nil if only a shell can tell which program that is.
 func (w *worktree) find(line string) error {
 	words, err := phase.SplitWords(line)
 	if err != nil || strings.Contains(words[0], "=") {

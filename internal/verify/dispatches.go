@@ -18,8 +18,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Dispatches is a directory of dispatches and of the answers to them: each is a file that
-// is written once, so that of two writers at the same moment one fails.
+// Dispatches is a directory of dispatches and of the answers to them: each is a file that is
+// written once. If two writers write it at the same moment, one of them fails.
 type Dispatches struct {
 	dir string
 }
@@ -61,8 +61,8 @@ func makeIgnored(dir string) error {
 // maxRead bounds a file of the directory, in bytes.
 const maxRead = 2 * acceptance.MaxMessage
 
-// List returns the dispatches of a task, oldest first; those of all tasks, by their ids, if task
-// is "".
+// List returns the dispatches of a task, oldest first. If task is "", it returns those of all
+// tasks, in the order of the tasks' ids.
 func (d Dispatches) List(task string) ([]acceptance.Dispatch, error) {
 	pattern := "*"
 	if task != "" {

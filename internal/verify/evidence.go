@@ -93,9 +93,8 @@ func reasonOf(err error) error {
 
 func (d *evidenceDir) close() { _ = d.root.Close() } // its files are closed
 
-// save writes a file in the place of an earlier one with its name, even if that is a link. Where it
-// cannot be written, neither the earlier file, if that can be removed, nor a part of the new one is
-// left. The error says what to do.
+// save writes a file, after it has removed an earlier file or link of the same name. If it cannot
+// write the new file, it leaves no part of it. The error says what to do.
 func (d *evidenceDir) save(name string, data []byte) error {
 	err := d.write(filepath.FromSlash(name), data)
 	switch {
@@ -160,8 +159,8 @@ func (w *worktree) makeTemp(ctx context.Context, place *checks.Place) (dir strin
 	return dir, nil
 }
 
-// collect reads a file that one of the owner's programs has left, by its absolute path or
-// relative to where the program ran, or to the directory of EvidenceVariable.
+// collect reads a file that one of the owner's programs has left. name is an absolute path, or
+// relative to the directory in which the program ran or to that of EvidenceVariable.
 func (w *worktree) collect(name string) ([]byte, error) {
 	var first error
 	for _, dir := range []string{w.temp, w.place.Dir()} {

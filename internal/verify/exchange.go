@@ -10,11 +10,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-// Receive receives a validator's response. If it is the first to its dispatch and in time, Receive
-// blocks the criteria that it lacks, checks the claims of the request, judges the gates, and stores
-// and returns the result. configure returns the configuration for a dispatched request. The error
-// carries its exit code, unless it is an acceptance.InvalidError: the response does not answer the
-// request.
+// Receive receives a validator's response. If the response is the first to its dispatch and in
+// time, Receive marks the criteria that it lacks as blocked, checks the claims of the request, and
+// judges the gates. Then it stores and returns the result. configure returns the configuration for
+// a dispatched request. If the response does not answer the request, the error is an
+// acceptance.InvalidError. Any other error carries its exit code.
 func (d Dispatches) Receive(ctx context.Context, r acceptance.Response, configure func(acceptance.Request) (Config, error), deps Deps) (acceptance.Response, error) {
 	dispatches, err := d.List(r.TaskID)
 	if err != nil {

@@ -89,7 +89,7 @@ func (j Job) Run(ctx context.Context, deps JobDeps) error {
 	return r.verify(ctx)
 }
 
-// override returns the owner's configuration with what the user sets instead.
+// override returns the owner's configuration, in which the user's settings replace the owner's.
 func (j Job) override(a config.Acceptance) (config.Acceptance, error) {
 	for _, command := range []struct {
 		flag           string

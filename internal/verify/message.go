@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-// ReadMessage reads what a flag names, at most as much as a message may have. read reads at most
-// limit bytes of a file, and one more. The error carries its exit code.
+// ReadMessage reads the message that a flag names, up to the largest size of a message. read reads
+// at most limit+1 bytes of a file. The error carries its exit code.
 func ReadMessage(read func(name string, limit int64) ([]byte, error), flag, name string) ([]byte, error) {
 	raw, err := read(name, acceptance.MaxMessage)
 	if err != nil {

@@ -72,8 +72,8 @@ func Run(ctx context.Context, cfg Config, deps Deps) (acceptance.Response, error
 	return r, ended(ctx, err)
 }
 
-// Conclude checks what the request claims, and judges the gates for a validator's
-// response. Its error is as that of Run.
+// Conclude checks what the request claims, and judges the gates for a validator's response. Its
+// error is like that of Run.
 func Conclude(ctx context.Context, cfg Config, deps Deps, r acceptance.Response) (acceptance.Response, error) {
 	w := &worktree{cfg: cfg, deps: deps}
 	defer w.close()

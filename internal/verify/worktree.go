@@ -18,7 +18,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// maxEntries bounds what is listed of one directory, and maxFiles of all.
+// maxEntries is how many entries of one directory are listed at most, and maxFiles how many files
+// in all.
 const (
 	maxEntries = 100_000
 	maxFiles   = 1_000_000

@@ -78,7 +78,7 @@ func cutREST(src []byte) ([]byte, error) {
 	}
 	to := document{OpenAPI: from.OpenAPI, Info: from.Info, Servers: []map[string]string{{"url": "/"}},
 		Paths: map[string]map[string]json.RawMessage{}, Components: map[string]map[string]json.RawMessage{}}
-	var todo [][]byte // what is kept, but whose references are not followed yet
+	var todo [][]byte // parts that are kept, whose references are not followed yet
 	ops := operations()
 	for _, path := range slices.Sorted(maps.Keys(ops)) {
 		to.Paths[path] = map[string]json.RawMessage{}

@@ -1,7 +1,6 @@
-// Command cutopenapi makes the contracts that githubtest checks requests against
-// from GitHub's own published descriptions: of the REST API it keeps the operations
-// that are used, with all that they refer to, and of the GraphQL schema everything
-// but the prose.
+// Command cutopenapi makes contracts from GitHub's own published descriptions; githubtest checks
+// requests against them. Of the REST API, cutopenapi keeps the operations that are used, with all
+// that they refer to. Of the GraphQL schema, it keeps everything but the prose.
 //
 // The sources are npm packages of GitHub's:
 //
