@@ -16,8 +16,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/scaffold"
 )
 
-// initAgent is the agent in the repository that init has set up. It misspells a field, reads in the
-// errors what is missing, and mends its line, as a model does.
+// initAgent is the agent in the repository that init has set up. Like a model, it misspells a field
+// at first, reads the errors, and corrects its line.
 const initAgent = `#!/usr/bin/env bash
 set -euo pipefail
 grep -q 'create-pull-request' "$AIRLOCK_PROMPT"
@@ -95,7 +95,7 @@ func imageWithGo(t *testing.T) string {
 	return name
 }
 
-// happen starts what an event starts, and returns whether all jobs passed, and the log.
+// happen runs the workflows that an event starts. It returns whether all jobs passed, and the log.
 func (x *initialised) happen(t *testing.T, event string, payload map[string]any) (ok bool, log string) {
 	t.Helper()
 	raw, err := json.Marshal(payload)

@@ -61,9 +61,9 @@ func newExampleLoop(t *testing.T, broken func(string) string) *exampleLoop {
 var usedAction = regexp.MustCompile(`uses: ([\w.-]+/[\w.-]+)[\w./-]*@(\S+)`)
 
 // standIns returns the actions that the workflows among the files use. Our actions come from this
-// repository and run in the built images: the checks in checksImage. Replacements with the same
-// effect stand for GitHub's own actions: a checkout from the server by git, a directory for
-// artifacts, and a token that is at hand. The released binary is the one in the runner's image.
+// repository; the action of the checks runs in checksImage. Replacements with the same effect stand
+// for GitHub's own actions: a checkout from the server by git, a directory for artifacts, and a
+// token that is at hand. The released binary is the one in the runner's image.
 func standIns(t testing.TB, s *githubtest.Server, checksImage string, files map[string]string) map[string]map[string]string {
 	t.Helper()
 	composite := func(text string) map[string]string { return map[string]string{"action.yml": text} }
@@ -142,7 +142,7 @@ func (x *exampleLoop) happen(event string, payload map[string]any) {
 	for line := range strings.Lines(log) {
 		var l actLine
 		if json.Unmarshal([]byte(line), &l) == nil && l.Command == "set-output" && l.Arg == appSecret {
-			continue // act shows the output of what stands for create-github-app-token, too
+			continue // act also shows the output of the replacement of create-github-app-token
 		}
 		if strings.Contains(line, appSecret) || strings.Contains(line, loopSecret) {
 			x.t.Errorf("the log of %s contains a secret: %s", event, line)
@@ -250,8 +250,8 @@ func TestActExampleLoop(t *testing.T) {
 	}
 }
 
-// TestActExampleEscalation runs the example with two failures, of which the agent mends one at a
-// time: the loop is escalated, a user extends it by a comment, and the next fix passes.
+// TestActExampleEscalation runs the example with two failures. The agent mends one at a time, so
+// the loop is escalated; a user extends it by a comment, and the next fix passes.
 func TestActExampleEscalation(t *testing.T) {
 	x := newExampleLoop(t, func(s string) string {
 		return strings.Replace(strings.Replace(s, "sum + price", "sum - price", 1), ") / $#", ") * $#", 1)

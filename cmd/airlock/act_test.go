@@ -14,8 +14,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// actLine is a line of act's log. Where act obeyed a line that a step had written,
-// Raw is that line, Command what it made of it.
+// actLine is a line of act's log. If act obeyed a line of a step, Raw is the step's line, and
+// Command and Arg are how act understood it.
 type actLine struct {
 	Raw     string `json:"raw"`
 	Command string `json:"command"`
@@ -186,8 +186,8 @@ jobs:
 	assertActLog(t, obeyed, log)
 }
 
-// assertActLog asserts that act obeyed only what Airlock meant, and that the token
-// is not in the log.
+// assertActLog asserts that act obeyed only Airlock's own commands, and that the token is not in
+// the log.
 func assertActLog(t *testing.T, obeyed []actLine, log string) {
 	t.Helper()
 	for _, l := range obeyed {

@@ -170,8 +170,8 @@ func TestActionTwoJobs(t *testing.T) {
 	}
 }
 
-// TestActionCollectListsTheEnabledKinds asserts that a collecting step refuses
-// at once what the applying one would deny, as the command does.
+// TestActionCollectListsTheEnabledKinds asserts that a step that collects refuses an item at once
+// if the step that applies would deny its kind. The command does the same.
 func TestActionCollectListsTheEnabledKinds(t *testing.T) {
 	t.Parallel()
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
@@ -292,7 +292,8 @@ func TestActionReportsWhatWasDone(t *testing.T) {
 	}
 }
 
-// TestActionNotConfigured asserts that a first try shows what to paste.
+// TestActionNotConfigured asserts that a first try without a configuration shows a configuration
+// and permissions to paste.
 func TestActionNotConfigured(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})

@@ -72,8 +72,8 @@ func TestScheduledRunsKeepTheirPullRequests(t *testing.T) {
 	}
 }
 
-// TestBranchNamesAreSafe asserts that a branch name from an agent is changed before it gets into
-// the repository if it means something to a shell, to git, to people or to other programs.
+// TestBranchNamesAreSafe asserts that a branch name from an agent does not get into the repository
+// unchanged if it means something to a shell, to git, to people or to other programs.
 func TestBranchNamesAreSafe(t *testing.T) {
 	t.Parallel()
 	s := newSchedule(t)

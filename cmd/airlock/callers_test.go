@@ -27,8 +27,8 @@ type caller struct {
 	inputs map[string]string
 }
 
-// callers returns pairs of jobs of one workflow run, by what distinguishes the two jobs. GITHUB_JOB
-// and the workflow are the same for both.
+// callers returns pairs of jobs of one workflow run. The key says what distinguishes the two jobs;
+// GITHUB_JOB and the workflow are the same for both.
 func callers() map[string][2]caller {
 	return map[string][2]caller{
 		"the runner's own id": {
@@ -167,10 +167,10 @@ func TestOneIdentityOfTwoCallsIsRefused(t *testing.T) {
 	}
 }
 
-// TestRunsThatNothingDistinguishes starts at one moment processes that nothing distinguishes:
-// two runs on a later attempt, two calls of a reusable workflow, and the legs of a matrix
-// without an index, on a runner that names no job. In the end everything must be there once, and if
-// something was written twice, a run must say so.
+// TestRunsThatNothingDistinguishes starts several processes at once that nothing distinguishes: two
+// runs on a later attempt, two calls of a reusable workflow, and the legs of a matrix without an
+// index, on a runner that names no job. In the end everything must be there once. If something was
+// written twice meanwhile, a run must say so.
 func TestRunsThatNothingDistinguishes(t *testing.T) {
 	t.Parallel()
 	type called struct {
@@ -221,8 +221,8 @@ func TestRunsThatNothingDistinguishes(t *testing.T) {
 	})
 }
 
-// TestOutsideOfActionsEachRunIsItsOwn posts a nightly comment from another CI or a terminal
-// twice. Where the CI names its run, a second attempt of it posts nothing more.
+// TestOutsideOfActionsEachRunIsItsOwn posts a nightly comment twice, from another CI or a terminal.
+// If the CI names its run, a second attempt of the same run posts nothing more.
 func TestOutsideOfActionsEachRunIsItsOwn(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})

@@ -20,7 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// loopEvent is something that starts a job: what happens before it, and what the job is given.
+// loopEvent is an event that starts a job. happens makes the event happen; findings and passes say
+// what the checks found before the job.
 type loopEvent struct {
 	happens  func(j *loopJobs) (name string, payload map[string]any)
 	findings []string // the errors of the build at the head; if nil, and passes is false, no checks ran
@@ -49,10 +50,12 @@ var loopStory = []loopEvent{
 	}, passes: true},
 }
 
-// loopTimes are what may differ between a loop whose jobs were killed and one that nobody disturbed.
+// loopTimes matches the times, commits and ids by which a loop whose jobs were killed may differ
+// from an undisturbed one.
 var loopTimes = regexp.MustCompile(`\d{8}T\d{6}Z|\d{4}-\d\d-\d\d(T| )\d\d:\d\d:\d\d(\.\d+)?Z?|\d\d:\d\d:\d\d|until \d\d:\d\d UTC on \d{4}-\d\d-\d\d|entry \d+, [0-9a-f]{20}|\b[0-9a-f]{40}\b|[0-9a-f]{12,}|#issuecomment-\d+`)
 
-// outcome returns what the loop's log says, and what GitHub shows, without times and commits.
+// outcome returns the loop's log and what GitHub shows of the loop. Times, commits and ids are
+// replaced in both.
 func (j *loopJobs) outcome() (log, github []string) {
 	j.t.Helper()
 	for line := range strings.Lines(j.git.Run("show", "refs/airlock/loops/2-1:log.jsonl")) {

@@ -159,8 +159,8 @@ func TestActionReportsChecks(t *testing.T) {
 	}
 }
 
-// TestActionAnnotatesWithoutACheckRun asserts that findings become annotations: without a
-// check run, nothing else can show those on lines that cannot carry a review comment.
+// TestActionAnnotatesWithoutACheckRun asserts that findings become annotations if there is no check
+// run: a finding on a line that cannot carry a review comment would otherwise be shown nowhere.
 func TestActionAnnotatesWithoutACheckRun(t *testing.T) {
 	t.Parallel()
 	h, ws := newChecked(t)

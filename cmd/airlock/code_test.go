@@ -58,7 +58,7 @@ func newCodeStep(t *testing.T, lines string) *codeStep {
 	return s
 }
 
-// run runs the binary on what was set up.
+// run writes the policy and the lines, and runs the binary.
 func (s *codeStep) run(args ...string) result {
 	s.t.Helper()
 	s.write(s.t, s.dir, "policy.yml", bothCodeKinds)
@@ -79,8 +79,8 @@ func assertSays(t *testing.T, res result, code int, says ...string) {
 	}
 }
 
-// TestCodeRefused asserts that, when an item that carries code cannot be done, one message says why
-// and what to do, the exit code is the documented one, and nothing is written.
+// TestCodeRefused asserts what happens when an item that carries code cannot be done: one message
+// says why and what to do, the exit code is the documented one, and nothing is written.
 func TestCodeRefused(t *testing.T) {
 	t.Parallel()
 	file := func(name, text string) func(*codeStep) {
@@ -222,8 +222,9 @@ func TestCodeHalfDone(t *testing.T) {
 	})
 }
 
-// TestCodeWithoutAConfirmation asserts that, where GitHub's answer to creating a pull request is
-// of another form, the report says what exists, and no other pull request or issue is changed.
+// TestCodeWithoutAConfirmation has GitHub answer the creation of a pull request in an unexpected
+// form. It asserts that the report names the pull request that exists, and that no other pull
+// request or issue is changed.
 func TestCodeWithoutAConfirmation(t *testing.T) {
 	t.Parallel()
 	for name, rule := range map[string]githubtest.FaultRule{

@@ -49,9 +49,9 @@ func (d database) startServer(b *testing.B, dir, concurrency string) (cmd *exec.
 	return cmd, startServer(b, cmd)
 }
 
-// BenchmarkCoordinatorPost records runs with 64 clients at once; nobody carries them out. The
-// clients write and read bytes on connections that stay, so that little of the machine's
-// processors is theirs: their share is reported, as is the database's.
+// BenchmarkCoordinatorPost records runs, which nobody carries out, with 64 clients at once. The
+// clients write and read bytes on connections that stay open, because they should use little
+// processor time. What they and the database use is reported.
 func BenchmarkCoordinatorPost(b *testing.B) {
 	eachDatabase(b, func(b *testing.B, d database) {
 		cmd, url := d.startServer(b, b.TempDir(), "0")

@@ -108,8 +108,9 @@ func selfSigned(t *testing.T, dir string) *x509.CertPool {
 	return pool
 }
 
-// TestCoordinatorOverTLS asserts that with a certificate the server speaks only TLS, in no old
-// version, and that an address which other machines reach needs a certificate and a token.
+// TestCoordinatorOverTLS asserts that a server with a certificate speaks only TLS, and no old
+// version of it. An address that other machines can reach needs a token, and a certificate or
+// --insecure-behind-proxy.
 func TestCoordinatorOverTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -239,9 +240,8 @@ func TestCoordinatorLimitsRequests(t *testing.T) {
 	}
 }
 
-// TestNoCommandOverTheWire asserts that a request can name only commands that the owner has
-// configured and directories below --root, however it is written and sent, and that the
-// configured ones work.
+// TestNoCommandOverTheWire asserts that a request, however it is written and sent, can name only
+// directories below --root, and commands that the owner has configured. These commands work.
 func TestNoCommandOverTheWire(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -387,9 +387,9 @@ func TestNoCommandOverTheWire(t *testing.T) {
 	}
 }
 
-// TestCoordinatorKnowsItsVisitors asserts whom the server answers over loopback: while no token
-// exists, only its own user, and not even the checks of a run; later, anybody who has a token. It
-// needs root, because other users have to ask.
+// TestCoordinatorKnowsItsVisitors asserts whom the server answers over loopback. While no token
+// exists, it answers only its own user, and not the checks of a run. Later it answers anybody who
+// has a token. The test needs root, because other users have to ask.
 func TestCoordinatorKnowsItsVisitors(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

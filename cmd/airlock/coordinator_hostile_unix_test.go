@@ -148,7 +148,7 @@ func hostileRequests() []hostileRequest {
 	keyed("k", `{"agent_name":"anything","parameters":{"prompt":"x"}}`, 409, "idempotency_conflict", "use a new key")
 	keyed("k", `{"agent_name":"researcher","parameters":{"prompt":"x"},"needs":["gpu"]}`, 409, "idempotency_conflict", "use a new key")
 	keyed("bad", `{"agent_name":"researcher"}`, 400, "parameter_validation_failed", "$.prompt")
-	keyed("bad", good, 201, "", "run_id") // what was refused has not used the key up
+	keyed("bad", good, 201, "", "run_id") // the refused request has not used up the key
 	keyed(strings.Repeat("k", 255), good, 201, "", "run_id")
 	keyed(strings.Repeat("k", 256), good, 400, "invalid_request", "Idempotency-Key")
 	keyed("é", good, 400, "invalid_request", "Idempotency-Key")
@@ -180,7 +180,7 @@ func hostileRequests() []hostileRequest {
 }
 
 // bearHostileRequests asserts that a coordinator with a store answers each hostile request as
-// documented, that exactly the accepted runs are recorded, and what each token allows.
+// documented, and records exactly the accepted runs. It also asserts what each token allows.
 func bearHostileRequests(t *testing.T, location string) {
 	dir := t.TempDir()
 	cmd := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--store", location, "--concurrency", "0")

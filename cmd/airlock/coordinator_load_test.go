@@ -15,11 +15,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestLoad has two coordinators and three workers carry out AIRLOCK_LOAD runs (1,000 unless
-// given) in PostgreSQL, after AIRLOCK_LOAD_OLD runs that ended before, and writes figures as
-// a row of a table for each tenth: how long POST took, how long runs waited for their start,
-// and what the processes used. 32 clients keep AIRLOCK_LOAD_OPEN runs (64) waiting or
-// running, so that a start's time is that of the coordinator and not of a queue.
+// TestLoad has two coordinators and three workers carry out AIRLOCK_LOAD runs (1,000 unless given)
+// in PostgreSQL, after AIRLOCK_LOAD_OLD runs that ended before. It writes figures as a row of a
+// table for each tenth: how long POST took, how long runs waited for their start, and what the
+// processes used. 32 clients keep AIRLOCK_LOAD_OPEN runs (64) waiting or running. With few runs in
+// the queue, the time to a start shows the coordinator and not the queue.
 func TestLoad(t *testing.T) {
 	number := func(name string, otherwise int) int {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {

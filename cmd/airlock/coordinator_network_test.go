@@ -98,7 +98,7 @@ func (n *databaseProxy) pass(from, to net.Conn) {
 	}
 }
 
-// hang makes the proxy hang, or ends that and passes on what was held back.
+// hang makes the proxy hang, or ends that: then the proxy passes on the bytes that it kept.
 func (n *databaseProxy) hang(hung bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -145,9 +145,9 @@ func answerOf(t *testing.T, method, url, body string) (int, string) {
 	return res.StatusCode, string(answer)
 }
 
-// TestPostgresNetworkHangs has the network of a worker hang and then that of a coordinator,
-// without any connection being closed: the worker ends its run before another takes it,
-// requests are answered, and what reached the database late is there once.
+// TestPostgresNetworkHangs has the network of a worker hang and then that of a coordinator, while
+// their connections stay open. The worker ends its run before another takes it, requests are
+// answered, and a record that reaches the database late is there once.
 func TestPostgresNetworkHangs(t *testing.T) {
 	t.Parallel()
 	c := newDatabase(t, deterministic("gated", gated), "max_connections=50")

@@ -367,9 +367,9 @@ func TestPostgresShared(t *testing.T) {
 	}
 }
 
-// TestPostgresGone has PostgreSQL stay away for longer than a worker's lease: requests are
-// refused with the reason, the worker ends its run before others may take it, and takes it
-// again when the database is back.
+// TestPostgresGone has PostgreSQL stay away for longer than a worker's lease. Requests are refused
+// with the reason. The worker ends its run before others may take it, and takes it again when the
+// database is back.
 func TestPostgresGone(t *testing.T) {
 	t.Parallel()
 	script := `echo $$ >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 60' & while ! test -e gate; do sleep 0.05; done; echo 1`
@@ -412,8 +412,8 @@ func TestPostgresGone(t *testing.T) {
 	}
 }
 
-// TestPostgresBearsHostileRequests sends what TestCoordinatorBearsHostileRequests does, and
-// gets the same answers.
+// TestPostgresBearsHostileRequests sends the same requests as TestCoordinatorBearsHostileRequests,
+// and expects the same answers.
 func TestPostgresBearsHostileRequests(t *testing.T) {
 	t.Parallel()
 	c := newDatabase(t, nil)

@@ -40,8 +40,8 @@ func serveIn(t *testing.T, dir, store, below string) coordinator {
 	return coordinator{cmd, startServer(t, cmd)}
 }
 
-// TestCoordinatorFullStore fills the disk of the store: what cannot be recorded is refused,
-// what was recorded stays, and a run that ended meanwhile is recorded when there is room.
+// TestCoordinatorFullStore fills the disk of the store. A run that cannot be recorded is refused,
+// recorded runs stay, and a run that ends meanwhile is recorded when there is room.
 func TestCoordinatorFullStore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -199,8 +199,8 @@ func TestCoordinatorKilled(t *testing.T) {
 	}
 }
 
-// alive reads the process ids that runs have written to the file pids in dir, and returns those of
-// processes that still live.
+// alive reads the process ids that runs have written to the file pids in dir, and returns the ids
+// of the processes that still live.
 func alive(dir string) (pids []string) {
 	raw, _ := os.ReadFile(filepath.Join(dir, "pids"))
 	for pid := range strings.FieldsSeq(string(raw)) {

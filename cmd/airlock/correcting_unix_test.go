@@ -38,8 +38,9 @@ func correctingScript(t *testing.T) string {
 	return ""
 }
 
-// TestAnAgentCorrectsItself runs the documented step with agents that are right once an answer names
-// what is wrong, at once or never, with one that asks for nothing, and with a policy that is wrong.
+// TestAnAgentCorrectsItself runs the documented step. Three agents are right at once, right after
+// an answer named their errors, or never right. A fourth asks for nothing, and in the last case the
+// policy is wrong.
 func TestAnAgentCorrectsItself(t *testing.T) {
 	t.Parallel()
 	script := correctingScript(t)

@@ -16,7 +16,8 @@ import (
 	"testing"
 )
 
-// cutSecret is a secret that the tests print so that limits cut it, at each of its characters.
+// cutSecret is a secret. The tests print it at places where a limit cuts it, each time at another
+// of its characters.
 const cutSecret = "s3cr3t-Val_0123456789abcdefghijKLMNOPQRS"
 
 // maskedPart matches what is shown instead of the secret: stars, which Markdown escapes, after the
@@ -24,7 +25,7 @@ const cutSecret = "s3cr3t-Val_0123456789abcdefghijKLMNOPQRS"
 var maskedPart = regexp.MustCompile(`x\\{0,4}\*\\{0,4}\*`)
 
 // assertNoPart asserts that a text contains neither the first six characters of the secret nor the
-// last, and that something was there to be masked.
+// last six, and that it contains a masked secret.
 func assertNoPart(t *testing.T, where, text string) {
 	t.Helper()
 	for _, part := range []string{cutSecret[:6], cutSecret[len(cutSecret)-6:]} {
@@ -109,12 +110,12 @@ func TestNoPartOfASecretIsInWhatIsRefused(t *testing.T) {
 	}
 }
 
-// leakingChecks are checks of which a test and a linter print the secret, so that each limit cuts it
-// at each place.
+// leakingChecks are checks in which a test and a linter print the secret so that each limit cuts
+// it, at one place after the other.
 const leakingChecks = "checks:\n  format-command: 'true'\n  build-command: 'true'\n  lint-command: sh lint.sh\n  test-command: sh test.sh\n"
 
-// leakingScript returns a script that prints each line, with the secret for SECRET, once for each
-// place where a limit cuts it.
+// leakingScript returns a script that prints each line several times, with the secret for SECRET: a
+// limit cuts the secret at every third character.
 func leakingScript(lines ...string) string {
 	var script strings.Builder
 	script.WriteString("pad() { head -c $1 /dev/zero | tr '\\0' x; }\ns=" + cutSecret[:20] + "\ns=${s}" + cutSecret[20:] + "\n")
@@ -127,8 +128,8 @@ func leakingScript(lines ...string) string {
 	return script.String()
 }
 
-// TestNoPartOfASecretIsInWhatTheChecksReport asserts that what a tool prints of a secret is in none of
-// the places where people and programs read how the checks ended, although it was cut before.
+// TestNoPartOfASecretIsInWhatTheChecksReport has tools print a secret that a limit then cuts. It
+// asserts that no part of the secret is where people and programs read how the checks ended.
 func TestNoPartOfASecretIsInWhatTheChecksReport(t *testing.T) {
 	t.Parallel()
 	h := newHosted(t)

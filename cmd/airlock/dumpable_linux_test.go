@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestApplyLeavesNoCoreFile runs apply as an ordinary user with GOTRACEBACK=crash in its
-// environment, which an earlier step can set, and asserts that the kernel writes no core file of
-// it: the token would be in it. Such a process belongs to root in /proc.
+// TestApplyLeavesNoCoreFile runs apply as an ordinary user with GOTRACEBACK=crash, which an earlier
+// step can set. It asserts that the kernel writes no core file, because the token would be in it.
+// In /proc, such a process belongs to root.
 func TestApplyLeavesNoCoreFile(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -69,10 +69,10 @@ func TestNoVariablePrintsTheToken(t *testing.T) {
 	}
 }
 
-// TestUndeclaredInputs asserts that an input that action.yml does not declare stops the
-// step: the runner does not overwrite what an earlier step puts there, and the name of a
-// restriction may be misspelt. An image refuses to run without its action.yml, and to do what it
-// was not built for.
+// TestUndeclaredInputs asserts that an input that action.yml does not declare stops the step, apart
+// from the runner's own entrypoint and args. An earlier step may have set it, because the runner
+// does not overwrite it, or the name of a restriction may be misspelt. An image refuses to run
+// without its action.yml, and refuses modes for which it was not built.
 func TestUndeclaredInputs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -107,8 +107,8 @@ func TestUndeclaredInputs(t *testing.T) {
 	}
 }
 
-// everyInput returns the inputs that action.yml declares with their defaults, as the
-// runner sets them, and the one that is given.
+// everyInput returns all inputs that action.yml declares, with their defaults, as the runner sets
+// them. The given input has the given value.
 func everyInput(t *testing.T, name, value string) map[string]string {
 	t.Helper()
 	inputs := declaredInputs(t)

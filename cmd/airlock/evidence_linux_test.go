@@ -132,9 +132,9 @@ func TestEvidenceDirectoryIsRemoved(t *testing.T) {
 	}
 }
 
-// TestFullDiskOfVerdictsAndLoops fills the disks of what is stored, and asserts that the message says
-// what to do, and that with room again the same command does its work, which needs what was stored
-// before.
+// TestFullDiskOfVerdictsAndLoops fills the disks on which verdicts and loops are stored. It asserts
+// that the message says what to do, and that the same command works once there is room: it needs
+// earlier records, which must still be there.
 func TestFullDiskOfVerdictsAndLoops(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -18,7 +18,7 @@ import (
 )
 
 // tool plays Prettier in a project's node_modules: it finds that a.js is not formatted. With
-// --write it formats a.js, by its absolute name, in the directory where it runs, appends to
+// --write it formats a.js, by its absolute name, in the directory where it runs. It then appends to
 // src/b.js through a link, makes a directory that nobody may write to, and does MORE.
 const tool = `#!/bin/sh
 case "$*" in

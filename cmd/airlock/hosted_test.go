@@ -20,8 +20,8 @@ type hosted struct {
 	start  string // the head of the pull request when the event happened
 }
 
-// workspaces are directories that tests copy, by the branches that were fetched and the one that is
-// checked out. They are made when the first test asks for them.
+// workspaces are directories that tests copy. The key names the branches that were fetched and the
+// branch that is checked out. A directory is made when the first test asks for it.
 var workspaces = struct {
 	sync.Mutex
 	dirs map[string]string

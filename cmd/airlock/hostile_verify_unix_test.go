@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// oddRequest is a request and what becomes of it.
+// oddRequest is a request and the expected answer.
 type oddRequest struct {
 	hint    string // of its one criterion; not used if message is set
 	more    string // further members

@@ -75,9 +75,8 @@ func install(t *testing.T, workspace, language string) {
 	}
 }
 
-// toolFlags returns what `docker run` needs so that the tools of a project find on this machine
-// what they would have on another: Debian's repository of Maven, and the certificates that
-// Node trusts.
+// toolFlags returns flags for `docker run` that let the tools of a project work on this machine,
+// too: they find Debian's repository of Maven, and the certificates that Node trusts.
 func toolFlags() []string {
 	flags := []string{"--volume", "/usr/share/maven-repo:/opt/maven-share/maven-repo:ro", "--volume", "/usr/share/java:/opt/maven-share/java:ro",
 		"--volume", "/etc/maven/settings-debian.xml:/opt/maven-share/settings-debian.xml:ro"}
@@ -140,9 +139,9 @@ func checksOf(t *testing.T, outputs map[string]string) (v verdict, tests string)
 }
 
 // TestChecksImageLanguages checks a project of each language in the image, as the runner starts it,
-// and compares the result with what the tools say when they run by hand. It checks the sound
-// project in mode check, and the broken one in mode all, which also reports the findings. With
-// -short the tools do not run by hand on the sound projects, in which they find nothing.
+// and compares the result with that of the same tools, run by hand. It checks the sound project in
+// mode check, and the broken one in mode all, which also reports the findings. With -short, the
+// tools are not run by hand on the sound projects.
 func TestChecksImageLanguages(t *testing.T) {
 	files, err := filepath.Glob("testdata/languages/*.txtar")
 	if err != nil || len(files) < 7 {
@@ -238,8 +237,8 @@ func TestChecksImageSize(t *testing.T) {
 	}
 }
 
-// TestChecksImageNothingMayBeReplaced asserts that no user but root may write to what others run
-// in the image, or to its caches.
+// TestChecksImageNothingMayBeReplaced asserts that an ordinary user can write to nothing in /usr,
+// /etc and /opt of the image, from which other users run programs and read caches.
 func TestChecksImageNothingMayBeReplaced(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), docker(), "run", "--rm", "--user", "65532:65532", "--entrypoint", "find", os.Getenv("AIRLOCK_CHECKS_IMAGE"),
 		"/usr", "/etc", "/opt", "!", "-type", "l", "-writable", "-print", "-o", "-type", "d", "!", "-readable", "-prune").CombinedOutput()

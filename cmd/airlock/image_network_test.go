@@ -27,8 +27,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// apiName is the API's host, which the container resolves to a loopback address. For
-// such an address itself, no client would use a proxy of the environment.
+// apiName is the API's host, which the container resolves to a loopback address. It is a name,
+// because Go's HTTP client uses no proxy of the environment for a loopback address.
 const apiName = "api.github.test"
 
 // authority is a certificate authority, and a certificate that it issued for apiName.
@@ -65,8 +65,8 @@ func newAuthority(t *testing.T) authority {
 	}
 }
 
-// thief is a proxy that impersonates the host it is asked for, and records the tokens
-// that clients send to it, "" for a request without one.
+// thief is a proxy that impersonates the host a client asks for. It records the token of each
+// request, "" for a request without one.
 type thief struct {
 	mu          sync.Mutex
 	url         string

@@ -311,8 +311,8 @@ func TestImageReadsOnlyFilesOfTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestImageWritesOnlyBelowTheWorkspace tests the other half of rule R7: links in the
-// place of what the step writes are refused, and what they lead to stays.
+// TestImageWritesOnlyBelowTheWorkspace tests the other half of rule R7: where the step would write
+// a file or directory, a link is refused, and the file that it leads to stays.
 func TestImageWritesOnlyBelowTheWorkspace(t *testing.T) {
 	for _, path := range []string{".airlock", ".airlock/agent-output.json", ".airlock/report.json", ".airlock/results.json", ".airlock/.gitignore"} {
 		t.Run(path, func(t *testing.T) {
@@ -338,10 +338,9 @@ func TestImageWritesOnlyBelowTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestImageAttacksOfAPullRequest checks rule R3 of docs/security.md in the container of an
-// action, which has the token and the runner's mounts. Each script succeeds as the
-// container's root, and must fail as a pull request's code: as the sandbox's own user, and
-// as that of a worker.
+// TestImageAttacksOfAPullRequest checks rule R3 of docs/security.md in the container of an action,
+// which has the token and the runner's mounts. Each script succeeds if the container's root runs
+// it. It must fail as a pull request's code, both as the sandbox's own user and as a worker's user.
 func TestImageAttacksOfAPullRequest(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "sandbox")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./testdata/sandbox")
@@ -431,8 +430,8 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 	j.assertOwned()
 }
 
-// TestImageChecks is one job that checks a pull request and reports, in the
-// container of an action: the tests' command shows what the code can see.
+// TestImageChecks is one job that checks a pull request and reports, in the container of an action.
+// The command of the tests prints what a pull request's code can see.
 func TestImageChecks(t *testing.T) {
 	h, _ := newChecked(t)
 	j := newJob(t, h.server, "pull_request", "pull_request.opened.json", nil)

@@ -17,8 +17,8 @@ const reviewLines = `{"type": "create-pull-request-review-comment", "path": "REA
 {"type": "create-security-report", "file": "README.md", "line": 2, "severity": "error", "message": "A weakness."}
 `
 
-// cloned returns a job whose workspace is a clone with the pull request's commits, which
-// the event names, and the server that has them.
+// cloned returns a job whose workspace is a clone with the pull request's commits, and the server
+// that also has them. The event names these commits.
 func cloned(t *testing.T) (*job, *githubtest.Server) {
 	t.Helper()
 	dir := t.TempDir()

@@ -24,7 +24,7 @@ type writtenWorkflow struct {
 }
 
 // TestWhatInitWritesWorks sets a repository up, runs the scripts of the agent's job as a runner
-// does, hands the artifact over, and gives the gate what the workflow gives it.
+// does, passes the artifact on, and runs the gate with the inputs that the workflow names.
 func TestWhatInitWritesWorks(t *testing.T) {
 	t.Parallel()
 	agent := filepath.Join(t.TempDir(), "scripted-agent")

@@ -143,8 +143,9 @@ func texts(st githubtest.Fixture) []string {
 	return out
 }
 
-// TestTriedAgainInOneAttempt kills the program right after it wrote something that GitHub lists only
-// seconds later, and a script starts it again: the job, and so the attempt, is the same.
+// TestTriedAgainInOneAttempt kills the program right after it wrote a comment that GitHub lists
+// only seconds later. Then the program is started again in the same job, as by a script, so the
+// attempt is the same, too.
 func TestTriedAgainInOneAttempt(t *testing.T) {
 	t.Parallel()
 	sideBySide(t, map[string]string{"on a runner": "RUNNER_TEMP", "in a terminal": "HOME"}, func(t *testing.T, _, place string) {
@@ -169,9 +170,9 @@ func TestTriedAgainInOneAttempt(t *testing.T) {
 	})
 }
 
-// TestTwoProcessesOfOneAttempt starts the program while an equal one is at work: it is refused
-// before it writes. One with a name of its own works side by side, and one that begins later finds
-// what the first wrote.
+// TestTwoProcessesOfOneAttempt starts the program while another process is at work with the same
+// items: the second process is refused before it writes. A process with another --name works at the
+// same time, and a process that begins later finds what the first one wrote.
 func TestTwoProcessesOfOneAttempt(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]string{"on a runner": "RUNNER_TEMP", "in a terminal": "HOME"} {
@@ -226,9 +227,8 @@ const codeLines = `{"type":"push-to-branch","message":"Add a page"}
 {"type":"create-issue","title":"Told","body":"A page is there."}
 `
 
-// TestKilledWithCode kills the program at random moments while it pushes commits
-// and opens a pull request, and runs it again. What git does in that moment may end
-// after the program, as it may on a runner.
+// TestKilledWithCode kills the program at random moments while it pushes commits and opens a pull
+// request, and runs it again. As on a runner, a git that the program started may end after it.
 func TestKilledWithCode(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

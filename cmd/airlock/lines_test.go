@@ -23,8 +23,8 @@ func utf16Text(text string, big bool) string {
 	return b.String()
 }
 
-// TestNoBadLineCostsTheOthers: whatever bytes come first, last or between, the other
-// lines are read, there is a document, and the exit code is 1.
+// TestNoBadLineCostsTheOthers asserts that bad bytes before, after or between good lines do no harm
+// to these: they are read, there is a document, and the exit code is 1.
 func TestNoBadLineCostsTheOthers(t *testing.T) {
 	t.Parallel()
 	const good = `{"type":"missing_tool","tool":"kept","reason":"r"}` + "\n"

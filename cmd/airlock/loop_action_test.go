@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestActionLoop takes the first turn of a fix loop with the findings of an earlier job, then
-// one without news, one with a secret that the log was not signed with, and some with invalid inputs.
+// TestActionLoop takes turns of a fix loop: the first with the findings of an earlier job, then one
+// without news, one with another secret than the log was signed with, and some with invalid inputs.
 func TestActionLoop(t *testing.T) {
 	t.Parallel()
 	j := newLoopJobs(t)

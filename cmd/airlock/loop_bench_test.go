@@ -23,10 +23,10 @@ func processTime(b *testing.B, cmd *exec.Cmd) time.Duration {
 }
 
 // BenchmarkLoopTurn measures the turn of a workflow job that judges an App's push by the rules of a
-// configuration file, against a server on this machine, from the start of the program to its end,
-// with all requests (ns/op is what elapsed, cpu-ms/op the processor time). requests/op are those
-// that read and record, git's included. Requests that inform people and agents are counted apart,
-// as deliveries/op.
+// configuration file. It measures the whole program, with all requests to a server on this machine:
+// ns/op is the time that elapsed, cpu-ms/op the processor time. requests/op counts the requests
+// that read and record, including those of git; deliveries/op counts the requests that inform
+// people and agents.
 func BenchmarkLoopTurn(b *testing.B) {
 	inputs := map[string]string{"loop-secret": loopSecret, "config-file": ".github/airlock.yml"}
 	var cpu time.Duration

@@ -22,8 +22,9 @@ type loopSeen struct {
 	Reason    string `json:"escalation_reason"`
 }
 
-// TestAClaimedCommitDecidesNothing asserts that a report of a fix does not make an escalated loop go
-// on if it names a commit that does not exist: only a decision or a real commit does.
+// TestAClaimedCommitDecidesNothing reports a fix by a commit that does not exist. It asserts that
+// an escalated loop does not go on because of that: only a decision or a real commit makes it go
+// on.
 func TestAClaimedCommitDecidesNothing(t *testing.T) {
 	t.Parallel()
 	p := newLoopPlace(t)

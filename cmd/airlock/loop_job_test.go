@@ -107,7 +107,7 @@ type loopJob struct {
 	environ []string
 }
 
-// job prepares the nth run of a job; findings are those of an earlier job, "" for none.
+// job prepares the nth run of a job. findings is the document of an earlier job, or "".
 func (j *loopJobs) job(n int, event string, payload map[string]any, findings string, inputs map[string]string) loopJob {
 	j.t.Helper()
 	files := map[string]string{}
@@ -132,7 +132,8 @@ func (j *loopJobs) job(n int, event string, payload map[string]any, findings str
 }
 
 // verify runs the job that verifies the acceptance criteria at the head, and returns its verdict
-// document; ok is false where it refuses, because it cannot run code apart from itself.
+// document. ok is false if the job refuses, because it cannot keep the code that it runs apart from
+// itself.
 func (j *loopJobs) verify(t *testing.T, n int, config string) (verdict string, ok bool) {
 	t.Helper()
 	event, payload := j.pushedBy("Codertocat")
@@ -168,8 +169,8 @@ func (j *loopJobs) dispatched() (list []map[string]any) {
 	return list
 }
 
-// TestActionLoopHoldsAnAgentsPushAgainstTheRules lets an agent push what the owner does not allow:
-// that push does not count as a fix, the next request says why, and later pushes are judged
+// TestActionLoopHoldsAnAgentsPushAgainstTheRules has an agent push a change that the owner does not
+// allow. This push does not count as a fix, the next request says why, and later pushes are judged
 // together with it.
 func TestActionLoopHoldsAnAgentsPushAgainstTheRules(t *testing.T) {
 	t.Parallel()
@@ -219,9 +220,9 @@ func readingAndRecording(requests []githubtest.Request) (operations []string) {
 	return operations
 }
 
-// TestActionLoopReadsItsConfigurationWithTheLog asserts that the turn that judges an agent's push
-// makes six requests, also if the configuration is in a file, and that the rules of this file
-// apply. A long file takes one more request.
+// TestActionLoopReadsItsConfigurationWithTheLog asserts that a turn that judges an agent's push
+// makes six requests, even if the configuration is in a file. The rules of this file apply. A long
+// file takes one more request.
 func TestActionLoopReadsItsConfigurationWithTheLog(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// killedLoop is a project whose tests fail twice, and a fixer that mends one failure at a
-// time. Each command takes a moment, so that kills hit it.
+// killedLoop is a project with tests and a fixer. It needs two fixes, because the fixer mends one
+// failure at a time. Each command takes a moment, so that kills hit it.
 var killedLoop = map[string]string{
 	"package.json": `{"name": "shop"}`,
 	"a.js":         "exports.a = 1;\n",
@@ -80,8 +80,8 @@ func (p loopPlace) command(stderr *bytes.Buffer) *exec.Cmd {
 	return cmd
 }
 
-// times matches the times in a log, by which a loop that was killed may differ from one that was
-// not.
+// times matches the times in a log. Only in these may a loop that was killed differ from another
+// one.
 var times = regexp.MustCompile(`\d{8}T\d{6}Z`)
 
 // log returns the text of the loop's messages, without times.

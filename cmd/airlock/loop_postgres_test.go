@@ -14,7 +14,8 @@ import (
 )
 
 // TestALoopSaysThatItWaitsForItsDatabase stops the database of a loop that waits for a fix, starts
-// it again, and stops it again: the loop says what it waits for, goes on, and can be ended.
+// it again, and stops it again. The loop says that it waits for the database, goes on, and can be
+// ended.
 func TestALoopSaysThatItWaitsForItsDatabase(t *testing.T) {
 	t.Parallel()
 	server, err := storetest.StartPostgres("fsync=off")

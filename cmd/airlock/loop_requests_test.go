@@ -26,9 +26,9 @@ func (j *loopJobs) sample(name string) (payload map[string]any) {
 	return payload
 }
 
-// TestActionLoopRequests counts the requests of a turn by the event that woke it, with a file for
-// the configuration: at most six, without those that tell people and agents. On a schedule there is
-// one more for the list of the open loops.
+// TestActionLoopRequests counts the requests of a turn by the event that woke it. The configuration
+// is in a file. Apart from the requests that tell people and agents, there are at most six. On a
+// schedule there is one more for the list of the open loops.
 func TestActionLoopRequests(t *testing.T) {
 	t.Parallel()
 	const config = ".github/airlock.yml"

@@ -59,9 +59,9 @@ func asked[T any](t *testing.T, s *mcp.ClientSession, tool, arguments string) (a
 	return answer, res.IsError
 }
 
-// TestOrchestratorCorrectsItself tests the sixth criterion of spec 004, over both transports:
-// the agents are listed with type and schema, a run with wrong parameters is refused with
-// what has to change, and the corrected one runs to its end.
+// TestOrchestratorCorrectsItself tests the sixth criterion of spec 004, over each transport. The
+// agents are listed with type and schema. The refusal of a run with wrong parameters says what has
+// to change, and the corrected run goes on to its end.
 func TestOrchestratorCorrectsItself(t *testing.T) {
 	t.Parallel()
 	for name, connect := range map[string]func(t *testing.T) *mcp.ClientSession{
@@ -229,8 +229,8 @@ func TestToolsOverHTTPHoldTheTokensScopes(t *testing.T) {
 	}
 }
 
-// TestBrokenMessagesOverHTTP asserts that each request to /mcp that is not a good message has
-// an answer of its own, and that the next one is served.
+// TestBrokenMessagesOverHTTP asserts that each bad request to /mcp gets an answer that fits it, and
+// that the next request is served.
 func TestBrokenMessagesOverHTTP(t *testing.T) {
 	t.Parallel()
 	address := serve(t, t.TempDir()).url

@@ -136,8 +136,9 @@ func TestToolsArePinned(t *testing.T) {
 	}
 }
 
-// TestEveryToolTakesItsExample asserts that the example in a tool's description is accepted,
-// by one of the kind's names, and that collect accepts the lines that were written.
+// TestEveryToolTakesItsExample calls a tool of each kind, by one of the kind's names, with the
+// example in its description. It asserts that the call is accepted, and that collect accepts the
+// lines that were written.
 func TestEveryToolTakesItsExample(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -178,8 +179,8 @@ func find(tools []*mcp.Tool, name string) *mcp.Tool {
 	return nil
 }
 
-// TestToolErrorsSayEverything asserts that a refused call names every violation and carries
-// the schema, that nothing is written, and that what is corrected is accepted.
+// TestToolErrorsSayEverything asserts that the answer to a refused call names every violation and
+// contains the schema. Nothing is written then, and the corrected call is accepted.
 func TestToolErrorsSayEverything(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -240,8 +241,8 @@ update-issue: {status: true}
 	}
 }
 
-// TestToolsWithoutAnEvent asserts that, without an event, a call is refused if the gate would deny
-// its item for every event, and otherwise accepted.
+// TestToolsWithoutAnEvent calls tools while no event is known. It asserts that a call is refused if
+// the gate would deny its item for every event, and is accepted otherwise.
 func TestToolsWithoutAnEvent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -354,8 +355,8 @@ func TestToolsRefuseWhatIsNotAFile(t *testing.T) {
 	}
 }
 
-// TestBrokenMessages asserts that a line that cannot be read costs no other, that every
-// request gets its answer before the server ends, and that it ends well.
+// TestBrokenMessages asserts that an unreadable line does no harm to other lines. Every request
+// gets its answer before the server ends, and the exit code is 0.
 func TestBrokenMessages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

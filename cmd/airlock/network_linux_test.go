@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCheckWithoutNetwork checks code that calls a server on this machine, and one that it
-// starts itself. Without a network only the latter answers.
+// TestCheckWithoutNetwork checks code that connects to two servers: one on this machine, and one
+// that the code starts itself. Without a network, only the second one answers.
 func TestCheckWithoutNetwork(t *testing.T) {
 	t.Parallel()
 	server, err := net.Listen("tcp", "127.0.0.1:0")

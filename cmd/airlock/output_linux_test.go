@@ -125,8 +125,8 @@ func TestNobodyReads(t *testing.T) {
 	}
 }
 
-// TestToolsOnAFullDisk asserts that a call whose line has no room is refused with the reason,
-// that what was accepted before stays, and that the same call is accepted once there is room.
+// TestToolsOnAFullDisk asserts that a call is refused with the reason if its line has no room on
+// the disk. Lines that were accepted before stay, and the same call is accepted once there is room.
 func TestToolsOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

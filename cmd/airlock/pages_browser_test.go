@@ -171,8 +171,8 @@ func (b *tab) follow(text string) {
 	}
 }
 
-// typeInto goes to the field with a label by the keyboard, and types a text instead of what is
-// there.
+// typeInto goes to the field with a label by the keyboard, and replaces its text by typing another
+// one.
 func (b *tab) typeInto(label, text string) {
 	b.t.Helper()
 	b.tabTo(fmt.Sprintf(`e.labels && [...e.labels].some(l => l.textContent.trim().startsWith(%q))`, label))
@@ -196,7 +196,7 @@ func (b *tab) harmless() {
 	}
 }
 
-// hostileLog is what a run prints that would like to act on a page.
+// hostileLog is the output of a run that tries to act on a page.
 const hostileLog = "\x1b[31mred\x1b[0m </pre></div><script>alert(1)</script><img src=http://evil.example/p onerror=alert(2)><meta http-equiv=refresh content='0;url=http://evil.example/'><style>body{display:none}</style>\n"
 
 // pagesServer starts a coordinator with agents, tokens and a loop that waits for a decision.
@@ -257,9 +257,9 @@ func pagesServer(t *testing.T, args ...string) (c coordinator, tokens map[string
 	return serve(t, dir), tokens
 }
 
-// TestPagesByKeyboard does with the keys alone what people do: sign in, start an agent with
-// wrong parameters, read, correct, watch it run, stop another one, decide about a loop, sign
-// out. What the run prints does nothing.
+// TestPagesByKeyboard uses the pages with the keys alone, as people may: it signs in, starts an
+// agent with wrong parameters, reads, corrects, watches it run, stops another one, decides about a
+// loop, and signs out. The output of the run does nothing to the page.
 func TestPagesByKeyboard(t *testing.T) {
 	t.Parallel()
 	c, tokens := pagesServer(t)
@@ -358,8 +358,8 @@ func TestPagesByKeyboard(t *testing.T) {
 	b.harmless()
 }
 
-// TestPagesOverTLS does over TLS, with a certificate that the browser is told to take, what
-// people do: sign in, correct a form, watch a run, stop another one, decide, sign out. The
+// TestPagesOverTLS uses the pages over TLS, with a certificate that the browser is told to accept:
+// it signs in, corrects a form, watches a run, stops another one, decides, and signs out. The
 // cookie is sent over TLS alone.
 func TestPagesOverTLS(t *testing.T) {
 	t.Parallel()
@@ -434,7 +434,7 @@ func TestPagesEndWithTheSession(t *testing.T) {
 // everyPage are the addresses of all sorts of pages; RUN stands for a run.
 var everyPage = []string{"/", "/ui/agents", "/ui/agents/crawler", "/ui/agents/phase-validation", "/ui/agents/crawler?as=json", "/ui/runs", "/ui/runs/RUN", "/ui/loops", "/ui/loops/octo%2Fshop%239.1", "/ui/loops/octo%2Fshop%239.1/decision?decision=abort", "/ui/nothing"}
 
-// contrast finds the text with the least contrast to what is behind it.
+// contrast finds the text with the least contrast to its background.
 const contrast = `(() => {
 	const rgb = c => (c.match(/[\d.]+/g) || []).map(Number);
 	const light = c => { const [r, g, b] = rgb(c).map(v => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }); return .2126 * r + .7152 * g + .0722 * b; };
@@ -517,8 +517,8 @@ func TestPagesOnAPhoneAndInTheDark(t *testing.T) {
 	b.harmless()
 }
 
-// TestPagesOfOthersInABrowser asserts that pages of other sites, and other names of this
-// machine, get nothing done in a browser that is signed in.
+// TestPagesOfOthersInABrowser signs a browser in. It asserts that pages of other sites, and pages
+// under other names of this machine, cannot make the browser do anything at the coordinator.
 func TestPagesOfOthersInABrowser(t *testing.T) {
 	t.Parallel()
 	c, tokens := pagesServer(t)

@@ -32,10 +32,10 @@ func hostileMarkdown(t *testing.T, listener string) (texts []string) {
 	return texts
 }
 
-// TestPagesOfPlans opens pages of hostile texts: one that the binary makes of lines, and one of
-// the same texts uncleaned, as if the sanitizer had let them through. Nothing may run, be
-// requested, navigate or leave its box; and the page is readable on a phone, in the dark and
-// with the keyboard alone.
+// TestPagesOfPlans opens pages of hostile texts: one page that the binary makes of lines, and one
+// with the same texts uncleaned, as if the sanitizer had let them through. The texts must not run
+// anything, request anything, navigate, or leave their box. The page is readable on a phone, in the
+// dark and with the keyboard alone.
 func TestPagesOfPlans(t *testing.T) {
 	var asked atomic.Int64
 	listener := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))

@@ -22,8 +22,8 @@ type planPage struct {
 	byID map[string]*html.Node
 }
 
-// readPage reads a page, and asserts that every id in it is there once and that every link to
-// one leads somewhere.
+// readPage reads a page. It asserts that no two elements have the same id, and that every link to
+// an id leads to an element.
 func readPage(t *testing.T, path string) planPage {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -99,8 +99,8 @@ not JSON at all
 
 const pagePolicy = "create-issue:\n  title-prefix: \"[agent] \"\nadd-issue-comment:\n  max: 5\nmissing-tool:\n  staged: true\n"
 
-// TestPlanPage asserts that the page of a dry run says of every line what was asked for, what is
-// left of it, what is decided and why.
+// TestPlanPage asserts that the page of a dry run shows for every line what the agent asked for,
+// what is left of that, what is decided, and why.
 func TestPlanPage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -148,8 +148,8 @@ func TestPlanPage(t *testing.T) {
 	}
 }
 
-// TestPlanPageOfARealRun asserts that the page says what was done, and that before anything
-// was written it said what will be.
+// TestPlanPageOfARealRun asserts that in the end the page says what was done, and that it says what
+// will be done before anything is written.
 func TestPlanPageOfARealRun(t *testing.T) {
 	t.Parallel()
 	hosted := newHosted(t)
@@ -226,7 +226,7 @@ func TestPlanPageOfFindings(t *testing.T) {
 	}
 }
 
-// TestPlanPageThatCannotBeWritten asserts that a file where no page can be written is refused
+// TestPlanPageThatCannotBeWritten asserts that a path where no file can be written is refused
 // before anything is done, and that a full disk stops the run.
 func TestPlanPageThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
@@ -256,8 +256,8 @@ func TestPlanPageThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestPlanPageFollowsNoLinkOfTheAgent asserts that the action does not write its page where an agent
-// put a link, and that the command line's goes where a link of its user leads.
+// TestPlanPageFollowsNoLinkOfTheAgent asserts that the action does not write its page through a
+// link, which an agent may have put there. The command line does follow a link of its user.
 func TestPlanPageFollowsNoLinkOfTheAgent(t *testing.T) {
 	t.Parallel()
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": `{"type": "noop", "message": "<b>done</b>"}`, "victim": "mine"})

@@ -16,8 +16,8 @@ import (
 var planted = []string{"git", "git-push", "git-remote-http", "git-remote-https", "git-credential-store", "git-upload-pack", "git-send-pack", "ssh", "sh", "bash", "env",
 	"curl", "true", "askpass", "helper", "gpg", "less", "vi", "diff", "merge", "fsmonitor", "airlock"}
 
-// plant makes a directory with programs that leave a canary, and the files of a home that
-// lead git and curl to another server.
+// plant makes a directory with programs that leave a trace in the file canary, and a home directory
+// with files that lead git and curl to another server.
 func plant(t *testing.T, other string) (programs, home, canary string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,9 +50,9 @@ func plant(t *testing.T, other string) (programs, home, canary string) {
 	return programs, home, canary
 }
 
-// misleading are variables by which an earlier step would have git, curl, the resolver or
-// the loader run its programs or lead them to its server. BIN, HOME and OTHER stand for
-// what plant made, and for that server.
+// misleading are variables that an earlier step may set. They would make git, curl, the resolver or
+// the loader run the step's programs or connect to its server. BIN and HOME stand for the
+// directories that plant made, and OTHER for the server.
 var misleading = []string{
 	"HTTPS_PROXY=http://user:pass-of-a-proxy@OTHER", "https_proxy=http://OTHER", "HTTP_PROXY=http://OTHER", "http_proxy=http://OTHER", "ALL_PROXY=socks5://OTHER", "all_proxy=http://OTHER", "NO_PROXY=", "no_proxy=",
 	"SSL_CERT_FILE=HOME/none", "SSL_CERT_DIR=HOME", "CURL_CA_BUNDLE=HOME/none", "CURL_HOME=HOME", "NETRC=HOME/.netrc", "REQUEST_METHOD=GET", "HOSTALIASES=HOME/none", "RES_OPTIONS=debug", "LOCALDOMAIN=OTHER",
@@ -67,10 +67,10 @@ var misleading = []string{
 	"MALLOC_TRACE=HOME/trace", "GOTRACEBACK=crash", "GODEBUG=netdns=go+2", "GOCOVERDIR=HOME", "GOMAXPROCS=1",
 }
 
-// TestPlantedProgramsDoNotRun asserts rules R6, R8 and R14 where an earlier step has
-// changed PATH, the home and all variables by which git, curl and the loader are led: a
-// push goes to the repository, nothing connects to another server, and no planted program
-// runs. This holds for the action and for the command.
+// TestPlantedProgramsDoNotRun asserts rules R6, R8 and R14 after an earlier step has changed PATH,
+// the home and the variables that mislead git, curl and the loader. A push goes to the repository,
+// nothing connects to another server, and no planted program runs. This holds for the action and
+// for the command.
 func TestPlantedProgramsDoNotRun(t *testing.T) {
 	t.Parallel()
 	other := newElsewhere(t)
@@ -190,8 +190,8 @@ func TestStrangeAnswersToPushes(t *testing.T) {
 	}
 }
 
-// TestInvisibleMarksInPaths asks for a pull request with a file below a protected directory whose name
-// contains a mark that nobody sees. It is not opened, and what people read shows the mark.
+// TestInvisibleMarksInPaths asks for a pull request with a file below a protected directory, whose
+// name contains an invisible mark. The pull request is not opened, and the message shows the mark.
 func TestInvisibleMarksInPaths(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

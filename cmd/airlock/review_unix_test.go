@@ -12,8 +12,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// refusedReview writes twenty review comments, of which GitHub refuses the first, and returns
-// their directory, the arguments that apply them, and the options of a server that refuses it.
+// refusedReview writes twenty review comments, of which GitHub refuses the first. It returns the
+// directory of the comments, the arguments that apply them, and the options of a server that
+// refuses that comment.
 func refusedReview(t *testing.T) (dir string, args []string, o githubtest.Options) {
 	t.Helper()
 	var lines strings.Builder
@@ -49,8 +50,8 @@ func checkReview(t *testing.T, s *githubtest.Server, when string) {
 	}
 }
 
-// TestOneReviewIsOneReview asserts that one refused comment of twenty leaves one review, also
-// where the program is killed before or after any of its requests and run again.
+// TestOneReviewIsOneReview asserts that twenty comments become one review although GitHub refuses
+// one of them, even if the program is killed before or after any of its requests and run again.
 func TestOneReviewIsOneReview(t *testing.T) {
 	t.Parallel()
 	dir, args, o := refusedReview(t)
@@ -111,8 +112,9 @@ func TestStoppedWhileAReviewIsPending(t *testing.T) {
 	}
 }
 
-// TestStrangeAnswers asserts that, after an answer without content, the program asks GitHub what
-// was written and believes that, and that the other items are applied all the same.
+// TestStrangeAnswers asserts that, after an answer without content to a write, the program asks
+// GitHub whether the item was written. After a strange list, only the item that needs the list
+// fails.
 func TestStrangeAnswers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

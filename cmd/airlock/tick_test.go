@@ -46,7 +46,7 @@ func TestBoxesAreTickedAfterTheMerge(t *testing.T) {
 	if verifying, reporting := verifyPull(t, h, ws, tickConfig, nil); verifying.code != 1 || reporting.code != 1 {
 		t.Fatalf("exit codes %d and %d\n%s%s%s", verifying.code, reporting.code, verifying.stdout, reporting.stdout, reporting.stderr)
 	}
-	// Somebody changes a criterion that was verified, and another app says what it likes.
+	// Somebody changes a criterion that was verified, and another app forges a check run.
 	body = strings.Replace(body, "docs/old.md", "docs/old.md contains \"more\"", 1)
 	h.server.Change(func(f *githubtest.Fixture) {
 		f.Issues[0].Body = body

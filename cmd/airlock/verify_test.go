@@ -34,8 +34,9 @@ const acceptConfig = "checks:\n  format-command: test -f README.md\n  lint-comma
 
 const issueCriteria = "Please.\n\n## Acceptance criteria\n\n- [ ] `docs/guide.md` exists\n- [x] README.md contains \"Usage\"\n- [ ] check:tests\n<!-- - [ ] hidden.md -->\n\n## Notes\n\n- [ ] not one\n"
 
-// verifyPull runs both jobs: the one that verifies and the one that reports. The latter is left out,
-// and reporting is the zero result, if the first could not verify or the test does not run as root.
+// verifyPull runs both jobs: the one that verifies and the one that reports. If the first job could
+// not verify, or the test does not run as root, the second one does not run, and reporting is the
+// zero result.
 func verifyPull(t *testing.T, h hosted, ws workspace, config string, inputs map[string]string) (verifying, reporting result) {
 	t.Helper()
 	given := map[string]string{"mode": "verify", "config": config}

@@ -110,8 +110,9 @@ func TestWorkflowsOfDocumentsAreComplete(t *testing.T) {
 	}
 }
 
-// TestWorkflowsOfDocumentsAreSound asserts that 'airlock doctor' finds nothing in a workflow that
-// people copy, except that our own action, which no release has named yet, is not pinned.
+// TestWorkflowsOfDocumentsAreSound runs 'airlock doctor' on the workflows that people copy. It
+// asserts that doctor finds nothing except that our own action is not pinned, because no release
+// has named it yet.
 func TestWorkflowsOfDocumentsAreSound(t *testing.T) {
 	t.Parallel()
 	policies := map[string]string{
@@ -225,10 +226,9 @@ func (s flowStep) isAirlock() bool {
 // check, which runs a pull request's code.
 func (s flowStep) isGate() bool { return s.isAirlock() && s.With["mode"] != "check" }
 
-// checkSeparation checks rule R1 of docs/security.md: a job with a token executes nothing but the
-// gate; every other job, in which an agent or a check works, has no secret and no
-// permission to write. It returns what breaks the rule, and the number of gates and of
-// other jobs.
+// checkSeparation checks rule R1 of docs/security.md. A job with a token executes nothing but the
+// gate. Every other job, in which an agent or a check works, has no secret and no permission to
+// write. It returns the violations, and the numbers of gates and of other jobs.
 func checkSeparation(t *testing.T, text string) (problems []string, gates, others int) {
 	t.Helper()
 	harmless := []string{"actions/create-github-app-token", "actions/checkout", "actions/download-artifact", "actions/upload-artifact"}
@@ -272,7 +272,7 @@ func checkSeparation(t *testing.T, text string) (problems []string, gates, other
 	return problems, gates, others
 }
 
-// namesSecret reports whether a text of a workflow has a secret in it.
+// namesSecret reports whether a text of a workflow refers to a secret.
 func namesSecret(text string) bool {
 	return strings.Contains(text, "secrets.") || strings.Contains(text, "secrets[") || strings.Contains(text, "github.token") || strings.Contains(text, "secrets: inherit")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// claims checks what the request claims. Claims count neither for nor against a
-// criterion: the response lists what was found, which decides gate 1.
+// claims checks what the request claims. A claim has no effect on a criterion: the response lists
+// how each claim ended, and that list decides gate 1.
 func (v *verification) claims(ctx context.Context, r *Response) {
 	claim := v.req.Claim
 	if claim == nil || v.checks == nil { // v.checks is nil where something blocks: nothing is run

@@ -9,8 +9,8 @@ import (
 // Config is what the owner and the user decide.
 type Config struct {
 	Trust Trust // of the author of the request
-	// Roots are absolute paths of the work tree, with slashes. What a hint or claim names below one of
-	// them is in the work tree. Empty ones are ignored.
+	// Roots are absolute paths of the work tree, with slashes. A path in a hint or claim that lies
+	// below one of them is a path in the work tree. Empty ones are ignored.
 	Roots []string
 	// Commands are those that a stranger's criteria may run, each a complete command line.
 	Commands []string
@@ -102,7 +102,7 @@ type Ran struct {
 
 // Checked is how a check, or the tests of one name, ended.
 type Checked struct {
-	Status   Status // Pass, Fail, Skip where there was nothing to check, Blocked where it could not be
+	Status   Status // Pass, Fail, Skip if there was nothing to check, Blocked if it could not run
 	Command  string // "" if none ran
 	ExitCode int
 	Reasons  []string // why it did not pass

@@ -26,12 +26,12 @@ type NextStep string
 const (
 	Done         NextStep = "done"          // close the task
 	Fix          NextStep = "fix"           // the failures go to the fixer
-	Unblock      NextStep = "unblock"       // remove what blocks and verify again, which uses up no iteration
+	Unblock      NextStep = "unblock"       // remove the obstacle and verify again; this uses up no iteration
 	CorrectClaim NextStep = "correct_claim" // the verdict passes, and the claim does not hold
 )
 
-// gates masks what was found, and sets the gates of a response and what follows from them. The
-// judge is asked only if the two other gates let the task pass.
+// gates masks the response, and sets its gates and its next step. The judge is asked only if the
+// two other gates let the task pass.
 func (v *verification) gates(ctx context.Context, r *Response) error {
 	r.Mask(v.deps.Mask)
 	r.Gates = []Gate{claimGate(v.req, *r), verdictGate(*r, v.cfg.AcceptPartial)}

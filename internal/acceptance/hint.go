@@ -15,8 +15,8 @@ type probe struct {
 	// path is set for pathExists and pathContains; texts is what the file has to contain.
 	path  string
 	texts []string
-	// perhaps reports that path may be an ordinary word or a pattern: if there is no such path,
-	// nothing follows from that.
+	// perhaps reports that path may be an ordinary word or a pattern: if there is no such path, a
+	// machine does not judge the criterion.
 	perhaps bool
 	command string // the command line
 	method  string
@@ -61,16 +61,18 @@ const (
 	urlMark = "\x01" // for a URL without a method and a status
 )
 
-// quotedMark is what is left of a code span or quotation that was nothing but probes.
+// quotedMark matches a code span or quotation that contained only probes, in whose place it now has
+// marks.
 var quotedMark = lazyregexp.New("`([\\s.]*[\x00\x01][\\s\x00\x01.]*)`|\"([\\s.]*[\x00\x01][\\s\x00\x01.]*)\"|“([\\s.]*[\x00\x01][\\s\x00\x01.]*)”")
 
-// parseHint returns the conditions of a hint that a machine can verify; all must hold. Without
-// any, why is the reason, for people.
+// parseHint returns the conditions of a hint that a machine can verify; all must be met. If there
+// are none, why is the reason, for people.
 //
-// These may stand in a sentence: a path with "contains" and a text, a command, a URL with its method
-// or status, a check, and a test. A path that exists and a URL alone count in a sentence only together
-// with one of these, and with the word "Check" or "exists": "remove docs/old.md" is not done while
-// the file is there, and "as in https://example.com" asks for nothing.
+// These may stand in a sentence: a path with "contains" and a text, a command, a URL with its
+// method or status, a check, and a test. A path alone, or a URL alone, counts in a sentence only if
+// the word "Check" or "exists" is with it, and the sentence also has one of these. So "remove
+// docs/old.md" does not pass because the file is there, and "as in https://example.com" asks for
+// nothing.
 func parseHint(hint string) (probes []probe, why string) {
 	rest := strings.NewReplacer(mark, " ", urlMark, " ").Replace(hint)
 	extract := func(form *lazyregexp.Regexp, read func(m []string) (probe, bool)) {
@@ -127,9 +129,9 @@ func parseHint(hint string) (probes []probe, why string) {
 	return append(probes, existing...), ""
 }
 
-// existence reads what is left of a hint as paths that have to exist and URLs that have to answer.
-// onlyPaths reports whether there is nothing else in it; otherwise, the probes are those that count
-// in a sentence. urls are those for which rest has a urlMark each, in this order.
+// existence reads the rest of a hint as paths that have to exist and URLs that have to answer.
+// onlyPaths reports whether the rest has nothing else; if it has, the probes are those that count
+// in a sentence. urls are the URLs for which the marks urlMark in rest stand, in the same order.
 func existence(rest string, urls []probe) (probes []probe, onlyPaths bool) {
 	var inSentence []probe
 	onlyPaths = true
@@ -176,7 +178,7 @@ func existence(rest string, urls []probe) (probes []probe, onlyPaths bool) {
 	return probes, true
 }
 
-// patternSigns are the characters by which a name may be a pattern.
+// patternSigns are the characters that may make a name a pattern.
 const patternSigns = "*?#["
 
 // isPerhaps reports whether a name may be an ordinary word or a pattern instead of a path. path is the

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestHints asserts what a machine verifies of each hint: "" where no machine can verify it.
+// TestHints asserts what a machine verifies of each hint; "" means that no machine can verify it.
 func TestHints(t *testing.T) {
 	for hint, want := range map[string]string{
 		"docs/guide.md":                    "docs/guide.md",

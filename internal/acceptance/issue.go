@@ -36,17 +36,17 @@ const (
 // bulletLine is a line of an acceptance block with one criterion.
 var bulletLine = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?(\S.*)$`)
 
-// lineFirst matches a block whose first line is a criterion without a bullet that begins with a box
-// or a link. It would otherwise look like a list of YAML or JSON.
+// lineFirst matches a block that begins with a box or a link. Its first line is a criterion without
+// a bullet, and must not be taken for a list of YAML or JSON.
 var lineFirst = lazyregexp.New(`^[ \t\r\n]*\[(?:[ xX]\][ \t]+\S|[^\]\n]*\][(\[])`)
 
-// FromIssue returns the criteria that an issue's text states: those of its fenced blocks named
-// acceptance, or without such a block, the task list under a heading "Acceptance criteria". A block
-// has one criterion on each line, or is YAML or JSON: a list of texts or of criteria, or a request
-// with acceptance_criteria. Text that readers of the issue do not see, such as comments, is ignored.
-// unboxed is the number of list items under the heading that have no box, and so state no criterion.
-// There is an error, which names the place, for a block that cannot be read and for text beyond the
-// limits.
+// FromIssue returns the criteria that an issue's text states. They are in its fenced blocks named
+// acceptance, or if there is no such block, in the task list under a heading "Acceptance criteria".
+// A block has one criterion on each line, or is YAML or JSON: a list of texts or of criteria, or a
+// request with acceptance_criteria. Text that readers of the issue do not see, such as comments, is
+// ignored. unboxed is the number of list items under the heading that have no box, and so state no
+// criterion. A block that cannot be read, and text beyond the limits, is an error, which names the
+// place.
 func FromIssue(body string) (found []IssueCriterion, unboxed int, err error) {
 	doc := markdown.Scan(body)
 	blocks := false
@@ -86,8 +86,8 @@ func isAcceptance(info string) bool {
 	return len(words) > 0 && strings.EqualFold(words[0], "acceptance")
 }
 
-// numbered shortens the descriptions and ids of criteria, and gives an id of its own to each criterion that has
-// none, or that of an earlier one.
+// numbered shortens the descriptions and ids of criteria. It gives a new id to each criterion that
+// has none, or that has the id of an earlier criterion.
 func numbered(criteria []IssueCriterion) []IssueCriterion {
 	taken := map[string]bool{}
 	for i := range criteria {
@@ -143,8 +143,8 @@ func fromBlock(block string) (found []IssueCriterion, err error) {
 	return found, nil
 }
 
-// criterionKeys are the keys that the mapping of a criterion has. Others are ignored, unless they look
-// like one of these misspelt.
+// criterionKeys are the keys of a criterion that is a mapping. Other keys are ignored, but a key
+// that looks like a misspelling of one of the last three is an error.
 var criterionKeys = []string{"id", "description", "validation_hint", "hint"}
 
 // criterionOf reads an entry of a list: a text, or a mapping.

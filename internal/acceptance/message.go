@@ -78,9 +78,9 @@ func contentOf(raw []byte) (content string, ok bool) {
 	return content, true
 }
 
-// firstBlock returns the content of the first fenced block that is marked as json, otherwise
-// of the first. A block may be indented, because prompts in the source of a program are; one
-// that does not end goes on until the text does.
+// firstBlock returns the content of the first fenced block that is marked as json, or else of the
+// first block. A block may be indented, because prompts in the source of a program are. A block
+// without an end goes on to the end of the text.
 func firstBlock(text string) (content string, ok bool) {
 	var line, first string
 	found := false
@@ -121,8 +121,8 @@ func fenceOf(line string) (fence, info string) {
 	return "", ""
 }
 
-// encodeIn returns content in the message in which agents send requests and responses to each
-// other, as indented JSON; content itself if recipient is "".
+// encodeIn wraps content in a message, as agents send requests and responses to each other. The
+// result is indented JSON. If recipient is "", it is content itself.
 func encodeIn(recipient string, content []byte, summary string) ([]byte, error) {
 	if recipient == "" {
 		return content, nil

@@ -11,9 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// nearMisses describes those unknown members of the request whose names are like that of a known
-// member that is not given, such as "ports" instead of "required_ports". Unknown members are
-// ignored.
+// nearMisses describes unknown members of the request, which are ignored, if the name is like that
+// of a known member that the request lacks. An example is "ports" instead of "required_ports".
 func (r Request) nearMisses() []string { return nearMisses("$", r.raw, reflect.TypeFor[Request]()) }
 
 // nearMisses is Request.nearMisses for the value at a path, which is decoded into a type.

@@ -25,8 +25,8 @@ func (v *verification) preflight(ctx context.Context) (why []string) {
 	return append(why, v.findPrograms()...)
 }
 
-// findWorktree opens the work tree, and returns why it cannot be used, such as that another branch
-// is checked out than the request names; "" if it can.
+// findWorktree opens the work tree. It returns why the work tree cannot be used, for example
+// because the request names another branch than is checked out; "" if it can be used.
 func (v *verification) findWorktree(ctx context.Context) string {
 	var err error
 	if v.worktree, err = v.deps.Worktree(ctx); err != nil {
@@ -114,8 +114,8 @@ func addressOf(raw string) (string, error) {
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// findPrograms looks for the owner's programs that will be asked, and for the judge, who is asked
-// last, unless the task may pass without a judge.
+// findPrograms returns why the owner's programs cannot be used. It looks for those that will be
+// asked, and for the judge unless the task may pass without one.
 func (v *verification) findPrograms() (why []string) {
 	look := func(name string, program *Program) {
 		if program == nil {

@@ -93,8 +93,8 @@ func (s side) block(why string) {
 	}
 }
 
-// ask has a program judge its criteria. If its answer is not valid, ask says what is wrong, and
-// asks again.
+// ask has a program judge its criteria. If its answer is not valid, the program is asked once more,
+// and told what is wrong.
 func (v *verification) ask(ctx context.Context, s side) {
 	begin := v.deps.Now()
 	for _, c := range s.criteria {
@@ -153,8 +153,9 @@ func (r Request) readAnswer(message []byte) (Response, error) {
 	return answer, nil
 }
 
-// readMasked reads a program's answer. An error may quote a part of the answer. So that it shows no
-// part of a secret, it is the error about the masked answer, unless that is valid.
+// readMasked reads a program's answer. An error may quote a part of the answer, and so a part of a
+// secret. Therefore the answer is masked and read again, and the error about the masked answer is
+// returned, if there is one.
 func readMasked[T any](v *verification, raw []byte, read func([]byte) (T, error)) (T, error) {
 	answer, err := read(raw)
 	if err == nil {

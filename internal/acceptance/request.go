@@ -200,9 +200,9 @@ func (r Request) focused() []int {
 	return append(first, rest...)
 }
 
-// withCriteria returns the request for a validator as JSON, with the indexed criteria, or all if
-// indexes is nil, and with further members, which replace those of the request. The map of these
-// members may be changed. Unknown properties of the request stay.
+// withCriteria returns the request for a validator as JSON. It contains the criteria with these
+// indexes, or all if indexes is nil. The given members are added, or replace those of the request;
+// the map itself may be changed. Unknown properties of the request stay.
 func (r Request) withCriteria(indexes []int, members map[string]any) ([]byte, error) {
 	doc := map[string]json.RawMessage{}
 	if err := decodeLoose(r.raw, &doc); err != nil {

@@ -24,8 +24,8 @@ var (
 		"more": {"than"}, "less": {"than"}, "fewer": {"than"}, "larger": {"than"}, "smaller": {"than"}, "longer": {"than"}, "shorter": {"than"}, "faster": {"than"}, "slower": {"than"}}
 	turningSigns = []string{"n't", "n’t", "!=", "≠", "❌", "✗", "✘", "✖", "🚫", "⛔", "不", "没", "沒", "無", "无", "ない", "ません", "않", "없"}
 
-	// resultWords name a result of a probe other than its success, such as what a command prints, if
-	// they are among the first words after it.
+	// resultWords ask for another result of a probe than success, such as a text that a command
+	// prints. They count only among the first words after the probe.
 	resultWords = wordSet(`print prints output outputs emit emits yield yields show shows display displays contain contains include includes list lists logs report reports return returns
 		respond responds answer answers create creates produce produces generate generates write writes say says match matches equal equals cover covers take takes get gets
 		require requires body header headers errors warn warns abort aborts hang hangs stop stops`)
@@ -45,8 +45,9 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// turning returns what changes the meaning of the rest of a hint, in which marks replace the
-// probes; "" if nothing does. A number does, because it may be a status or an exit code.
+// turning returns the word or sign that changes the meaning of a hint, or "". In rest, marks
+// replace the probes of the hint. A number changes it, too, because it may be a status or an exit
+// code.
 func turning(rest string) string {
 	rest = strings.ToLower(rest)
 	for _, sign := range turningSigns {

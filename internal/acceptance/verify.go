@@ -105,9 +105,9 @@ func (v *verification) plan() {
 	}
 }
 
-// evaluate evaluates all criteria. While the programs judge theirs, a machine verifies first those
-// about files alone, one after the other, then the remaining ones, several at the same time. Among
-// both, those of a focus area begin first.
+// evaluate evaluates all criteria. While the programs judge their criteria, a machine verifies what
+// it can: first the criteria about files alone, one after the other, then the remaining ones,
+// several at the same time. In each group, those of a focus area begin first.
 func (v *verification) evaluate(ctx context.Context) {
 	v.checks = v.shareChecks(ctx)
 	var wg crash.Group
@@ -147,8 +147,8 @@ func (v *verification) blockIdleSide() {
 	}
 }
 
-// isQuick reports whether a machine verifies only files for a criterion, or nothing, so that it need
-// not wait for commands.
+// isQuick reports whether a criterion has only probes of files, or none. It need not wait for
+// commands.
 func (c *criterion) isQuick() bool {
 	return !slices.ContainsFunc(c.probes, func(p probe) bool { return p.kind != pathExists && p.kind != pathContains })
 }

@@ -127,7 +127,7 @@ func hintsOf(cases []hintCase) (hints []string) {
 	return hints
 }
 
-// compareStatuses compares a response with what the hints of its criteria have to lead to.
+// compareStatuses compares a response with the statuses that the hints of its criteria should have.
 func compareStatuses(t *testing.T, r acceptance.Response, cases []hintCase) {
 	t.Helper()
 	if len(r.Results) != len(cases) {
@@ -169,8 +169,8 @@ func TestEvaluators(t *testing.T) {
 	}
 }
 
-// TestNearMisses asserts that an unknown member whose name is like that of a missing one is reported
-// to have no effect.
+// TestNearMisses asserts that the response warns of an unknown member without effect if its name is
+// like that of a missing one.
 func TestNearMisses(t *testing.T) {
 	for more, want := range map[string]string{
 		`"services": {"ports": [80], "api_url": "https://x.example"}, "type": "feature", "x": 1`: `$.services has the unknown member "ports", which is ignored; did you mean required_ports?`,

@@ -28,7 +28,8 @@ type Owner struct {
 	Checks config.Checks
 }
 
-// Rules returns what a schema cannot express of the parameters of each agent, by its name.
+// Rules returns a function for each agent, by its name, that checks the agent's parameters for
+// rules that a schema cannot express.
 func (o Owner) Rules() map[string]func(parameters []byte) []schema.Violation {
 	return map[string]func([]byte) []schema.Violation{
 		agents.PhaseValidation: o.validation,
@@ -43,8 +44,8 @@ var directoryMember = map[string]string{agents.Acceptance: "worktree_path", agen
 
 // Parameters returns the parameters of a run as the agent gets them, or an error if this owner does
 // not allow them. They are checked again, because the coordinator that accepted them may have other
-// rules, and what a path leads to may have changed since. Symbolic links in the path of the directory
-// are followed here, and not again later.
+// rules, and because the files on a path may have changed since. Symbolic links in the path of the
+// directory are followed here, and not again later.
 func (o Owner) Parameters(agent string, parameters []byte) ([]byte, error) {
 	if rule := o.Rules()[agent]; rule != nil {
 		if violations := rule(parameters); len(violations) > 0 {

@@ -25,9 +25,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/verify"
 )
 
-// Run is one run of an agent that is built in. Like any other agent, it has its parameters on
-// standard input and writes JSON to standard output. A process of its own carries it out, which a
-// worker can stop with everything that it started.
+// Run is one run of an agent that is built in. Like any other agent, it reads its parameters from
+// standard input and writes JSON to standard output. It has a process of its own, so a worker can
+// stop it together with every process that it started.
 type Run struct {
 	Agent   string   // required
 	Owner   Owner    // required; its Checks are those of the policy
@@ -102,8 +102,8 @@ func (w work) checkDeps() checks.Deps {
 	return checks.Deps{Getenv: w.Getenv, Environ: w.Environ, Scanner: w.gate.Scanner(), Log: w.log}
 }
 
-// validate does what 'airlock check --input -' does. The answer is a validation, even one that
-// failed, or why the input cannot be validated.
+// validate does what 'airlock check --input -' does. The answer is a validation, whether it passed
+// or failed, or the reason why the input cannot be validated.
 func (w work) validate(ctx context.Context) error {
 	var out bytes.Buffer
 	err := w.answer(ctx, checks.Answer{Gate: w.gate, People: w.Stderr, Output: &out, Refuse: &out})

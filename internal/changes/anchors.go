@@ -47,10 +47,10 @@ func NewAnchors(files []ChangedFile) *Anchors {
 	return a
 }
 
-// Check returns nil if a review comment can be attached to the diff, and otherwise why
-// not, in one sentence for people. The comment is on the lines from start to line of one side of
-// the file at path; if start is 0, it is on one line. GitHub's rule: a single hunk shows all these
-// lines, changed or context lines, and path is the new path.
+// Check returns nil if a review comment can be attached to the diff, and otherwise the reason, in
+// one sentence for people. The comment is on the lines from start to line of one side of the file
+// at path; if start is 0, it is on one line. GitHub's rule is that a single hunk shows all these
+// lines, as changed or context lines, and that path is the new path.
 func (a *Anchors) Check(path string, side Side, start, line int) error {
 	if start == 0 {
 		start = line

@@ -32,10 +32,9 @@ type ChangedFile struct {
 	PatchMissing bool
 }
 
-// FromAPI makes a ChangedFile of the fields that GitHub's API gives for a file of a
-// pull request; an unknown status is Modified. The number of changed lines
-// distinguishes a patch that is left out from one that is empty; GitHub counts 0 for
-// a binary file.
+// FromAPI makes a ChangedFile of the fields that GitHub's API gives for a file of a pull request;
+// an unknown status is Modified. If there is no patch although lines are changed, GitHub has left
+// it out. The number of changed lines of a binary file is 0.
 func FromAPI(path, previous, status, patch string, changedLines int) ChangedFile {
 	f := ChangedFile{Path: path, Status: Modified, Patch: patch}
 	switch status {

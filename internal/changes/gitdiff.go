@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// ParseGit reads one diff as git prints it in two forms: raw is the output of
-// `diff-tree -r -z --raw`, which contains every name as it is, and patch that of
-// `diff-tree -r -p` with quoted names, the prefixes a/ and b/ and otherwise the
-// same options. The two list the files in the same order, so the names come
-// from raw and only the hunks from patch: nothing in a file's name or text can
-// pass for another file.
+// ParseGit reads one diff as git prints it in two forms. raw is the output of `diff-tree -r -z
+// --raw`, which contains every name as it is. patch is that of `diff-tree -r -p` with quoted names,
+// the prefixes a/ and b/ and otherwise the same options. Both list the files in the same order. The
+// names come from raw and only the hunks from patch, so nothing in a file's name or text can pass
+// for another file.
 func ParseGit(raw, patch []byte) ([]ChangedFile, error) {
 	files, counts, err := parseRaw(raw)
 	if err != nil {
@@ -40,10 +39,9 @@ func ParseGit(raw, patch []byte) ([]ChangedFile, error) {
 
 var errRaw = errors.New("git's list of changed files cannot be read")
 
-// parseRaw reads records such as ":100644 100644 abc def M\x00path\x00"; renames
-// and copies have two paths. sections counts the sections of git's patch for each
-// file: of a file whose type changed, git prints the removal of the old one and the
-// creation of the new one.
+// parseRaw reads records such as ":100644 100644 abc def M\x00path\x00"; renames and copies have
+// two paths. sections tells for each file how many sections git's patch has for it. If the type of
+// a file changed, there are two: the old file is removed, and the new one is created.
 func parseRaw(raw []byte) (files []ChangedFile, sections []int, err error) {
 	next := func() (string, bool) {
 		field, rest, ok := bytes.Cut(raw, []byte{0})

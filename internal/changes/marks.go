@@ -24,16 +24,16 @@ const (
 	MarkUnread     Mark = "unread" // it could not be read
 )
 
-// The soft marks: the file has a text, which people did not write or did not
-// write here. A pull request can make a file MarkGenerated (a header is enough), so a
-// search for attacks must not skip such a file.
+// The soft marks: the file has a text, but a program wrote it, or people wrote it elsewhere. A pull
+// request can make a file MarkGenerated (a header is enough), so a search for attacks must not skip
+// such a file.
 const (
 	MarkGenerated Mark = "generated"
 	MarkVendored  Mark = "vendored"
 )
 
-// MarkNotUTF8 is a soft mark, too: bytes that are not text were replaced. One such byte
-// in a comment is enough for the mark, so no check may skip a file because of it.
+// MarkNotUTF8 is a soft mark, too: bytes that are not text were replaced. One such byte in a
+// comment is enough for this mark, so no check may skip a file that has it.
 const MarkNotUTF8 Mark = "not-utf8"
 
 // Hard reports whether a file with the mark has no text.
@@ -71,14 +71,14 @@ func textOf(name string, data []byte) (text []byte, m Mark, why string) {
 	return bytes.ToValidUTF8(text, []byte("\uFFFD")), MarkNotUTF8, "it is not UTF-8 text: invalid bytes were replaced"
 }
 
-// isLFSPointer reports whether a content only points to one that Git LFS keeps.
+// isLFSPointer reports whether a content is only a pointer to one that Git LFS keeps.
 func isLFSPointer(data []byte) bool {
 	const first = "version https://git-lfs.github.com/spec/v1\n"
 	return len(data) <= 1024 && bytes.HasPrefix(data, []byte(first)) && bytes.Contains(data, []byte("\noid sha256:"))
 }
 
-// markOrigin adds the soft marks about a file's origin. Its attributes take precedence
-// over what its path and text look like.
+// markOrigin adds the soft marks about a file's origin. If the file has attributes about this, they
+// count, and not its path and text.
 func (f *File) markOrigin(a attributes) {
 	switch why := vendoredWhy(f.Path); {
 	case a.vendored == set:

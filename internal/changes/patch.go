@@ -30,14 +30,12 @@ type Hunk struct {
 	Added []Span // the lines of the new file that the change added
 }
 
-// ParsePatch reads the hunks of a unified diff, as GitHub's API gives them in
-// "patch": what comes before the first "@@" is skipped. The spans are counted
-// from the lines that are there, so that they contain only lines that the patch
-// shows.
+// ParsePatch reads the hunks of a unified diff, as GitHub's API gives them in "patch"; lines before
+// the first "@@" are skipped. The spans are counted from the lines of the patch and not from its
+// headers, so they contain only lines that the patch shows.
 //
-// If the patch is cut off, contradicts its headers, has hunks that are out of order
-// or a line that cannot be in a unified diff, ParsePatch returns an error together
-// with the hunks read so far.
+// If the patch is cut off, contradicts its headers, has hunks that are out of order or a line that
+// cannot be in a unified diff, ParsePatch returns an error together with the hunks read so far.
 func ParsePatch(patch string) ([]Hunk, error) {
 	var hunks []Hunk
 	var previous Hunk
@@ -97,9 +95,9 @@ func parseHunk(patch string) (h Hunk, lines, size int, err error) {
 	}
 }
 
-// add counts one line by its first byte. It reports false for one that cannot be in a hunk, and for
-// one more than the header announces, which then does not count. An empty line is a context line
-// whose only blank was trimmed.
+// add counts one line by its first byte. It reports false for a line that cannot be in a hunk, and
+// for a line beyond the number in the header; neither of them counts. An empty line is a context
+// line whose only blank was trimmed.
 func (h *Hunk) add(first byte, header hunkHeader) bool {
 	switch first {
 	case '\\':

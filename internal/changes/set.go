@@ -26,8 +26,8 @@ type File struct {
 	Changed    []Span
 	AllChanged bool
 	Marks      []Marked
-	// Text is the content of a file without a hard mark: UTF-8 without NUL, with
-	// U+FFFD for what is not. It is nil for every other file and for an empty one.
+	// Text is the content of a file without a hard mark: UTF-8 with U+FFFD in place of NUL and of
+	// invalid bytes. It is nil for every other file and for an empty one.
 	Text []byte
 }
 

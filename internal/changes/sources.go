@@ -27,13 +27,13 @@ type GitSource struct {
 	Only []string
 }
 
-// SetFromGit takes the changed files from git: what Head changes since it left Base,
-// with the texts of Head and the attributes of the base, which the pull request
-// cannot write.
+// SetFromGit takes the changed files from git: the files that Head changes since it left Base. The
+// texts are those of Head. The attributes are those of the base, because the pull request cannot
+// change these.
 //
-// The errors are those of gitrepo, and include what to set: ErrMissing and ErrShallow where the
-// clone lacks history, and no remote is given or the remote does not have it either; ErrForged
-// where somebody wrote other objects into the clone.
+// The errors are those of gitrepo, and include the setting to change. ErrMissing and ErrShallow
+// mean that the clone lacks history, and that no remote is given or the remote lacks it, too.
+// ErrForged means that somebody wrote other objects into the clone.
 func SetFromGit(ctx context.Context, src GitSource, opt Options) (*Set, error) {
 	only, err := cleanList(src.Only)
 	if err != nil {
@@ -104,8 +104,8 @@ func (s *Set) addDiff(ctx context.Context, repo *gitrepo.Repo) error {
 	return nil
 }
 
-// addTree adds modes and sizes from the trees. They are hashed, and so prove that the
-// diff, which git takes from the clone's objects as they are, leaves no file out.
+// addTree adds modes and sizes from the trees. Git takes the objects of a diff from the clone as
+// they are. The trees are hashed, and so prove that the diff leaves no file out.
 func (s *Set) addTree(ctx context.Context, repo *gitrepo.Repo) error {
 	changed, err := repo.TreeChanges(ctx, s.Base, s.Head)
 	if err != nil {

@@ -25,8 +25,8 @@ func (e *Engine) Enqueue(tx store.Tx, r Request) error {
 	return err
 }
 
-// Send sends a workflow a message, as part of a transaction of the store. A second one
-// with the same key is dropped. The error is ErrNoWorkflow if there is no such workflow.
+// Send sends a workflow a message, as part of a transaction of the store. A second message with the
+// same key is dropped. The error is ErrNoWorkflow if there is no such workflow.
 func (e *Engine) Send(tx store.Tx, to, message, key string) error {
 	err := dbos.Send(e.dbos, to, message, topic, dbos.WithIdempotencyKey(key), dbos.WithSendTransaction(tx.Native()))
 	if errors.Is(err, dbos.ErrNonExistentWorkflow) {
@@ -106,9 +106,9 @@ func (e *Engine) Wait(ctx context.Context, id string) (State, error) {
 	}
 }
 
-// Recover puts back into their queues the workflows that run under the executor's name, but not in
-// this engine, and returns how many there were. An earlier engine of that name has taken them since
-// Open, before it noticed that this one had replaced it.
+// Recover puts workflows back into their queues, and returns how many. They run under the
+// executor's name, but not in this engine: an earlier engine of that name took them after Open,
+// before it noticed that this one had replaced it.
 func (e *Engine) Recover() (int, error) {
 	running, err := dbos.ListWorkflows(e.dbos, dbos.WithFilterStatus(dbos.WorkflowStatusPending), dbos.WithFilterExecutorIDs(e.id), dbos.WithFilterLoadInput(false), dbos.WithFilterLoadOutput(false))
 	if err != nil {

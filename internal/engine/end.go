@@ -10,9 +10,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// endedError is the cause by which the contexts of workflows end with the engine. It looks like that
-// of a deadline: DBOS then leaves a workflow as it is, whereas it would record one whose context was
-// cancelled as cancelled, and never resume it.
+// endedError is the cause with which the contexts of workflows end when the engine ends. It looks
+// like the error of a deadline, because DBOS then leaves a workflow as it is. If a context was
+// cancelled, DBOS would record the workflow as cancelled and never resume it.
 type endedError struct{ cause error }
 
 func (e endedError) Error() string        { return "the engine has ended: " + e.cause.Error() }
@@ -26,8 +26,8 @@ func (e *Engine) untilEnd() context.Context {
 	return ctx
 }
 
-// filteredLog is the log of DBOS without errors that follow from the engine's end, and without those
-// about a full store, which Open returns or Engine.Cause explains.
+// filteredLog is the log of DBOS without two sorts of errors: those that follow from the engine's
+// end, and those about a full store, because Open or Engine.Cause returns these.
 type filteredLog struct {
 	slog.Handler
 	engine *Engine
@@ -47,8 +47,9 @@ func (h filteredLog) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// endings are in the errors that DBOS logs because a context ended: those of context.Canceled that it
-// does not wrap, and those of pgx about a transaction or a connection that ended with its context.
+// endings are texts in the errors that DBOS logs because a context ended. The first is that of a
+// context.Canceled that DBOS does not wrap. The others are pgx's, about a transaction or a
+// connection that ended with its context.
 var endings = []string{context.Canceled.Error(), "tx is closed", "conn closed"}
 
 // followsFromEnd reports whether an error follows from the engine's end.

@@ -1,10 +1,10 @@
-// Package engine runs workflows that outlive the process: what a workflow recorded is
-// never repeated, and after a crash another process goes on where it was. It is the only
-// package that knows the engine, DBOS Transact, so that this can be exchanged.
+// Package engine runs workflows that outlive the process: a step that a workflow has recorded is
+// never repeated, and after a crash another process goes on from there. Only this package knows the
+// engine, DBOS Transact, so another engine can replace it.
 //
 // The steps of a workflow have constant names, and come in the same order whenever their recorded
-// results are the same, because the engine replays them. All that may change from version to
-// version is therefore in the steps and transactions, never in the workflow function itself.
+// results are the same, because the engine replays them. Therefore only the steps and transactions
+// may change from version to version, never the workflow function itself.
 package engine
 
 import (
@@ -203,12 +203,12 @@ func (e *Engine) Close() {
 // Cause returns why.
 func (e *Engine) Done() <-chan struct{} { return e.base.Done() }
 
-// Cause returns why the engine cannot go on: what is wrong with its store, or why the context
-// ended that was given to Open. It returns nil while the engine can go on.
+// Cause returns why the engine cannot go on: the trouble with its store, or the cause with which
+// the context that was given to Open ended. It returns nil while the engine can go on.
 func (e *Engine) Cause() error { return context.Cause(e.base) }
 
-// GiveUp ends the engine if an error is about trouble with the store that does not pass by
-// itself, and reports whether it is. The next engine resumes the workflows.
+// GiveUp ends the engine if an error is about lasting trouble with the store, and reports whether
+// it is. The next engine resumes the workflows.
 func (e *Engine) GiveUp(err error) bool {
 	if !e.store.Lasts(err) {
 		return false
@@ -220,8 +220,8 @@ func (e *Engine) GiveUp(err error) bool {
 // Store returns the store that the engine shares.
 func (e *Engine) Store() *store.Store { return e.store }
 
-// unsetEnvironment removes the variables by which the engine's environment overrides
-// what Open sets: its version, its executor, and a cloud service to connect to.
+// unsetEnvironment removes the variables of the engine, which would override settings of Open: the
+// version, the executor, and whether to connect to a cloud service.
 func unsetEnvironment() {
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "DBOS__") {

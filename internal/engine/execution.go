@@ -59,9 +59,9 @@ func Transaction[T any](x *Execution, name string, do func(ctx context.Context, 
 	}, dbos.WithStepName(name))
 }
 
-// Step runs do and records its result, which is returned instead if the workflow is
-// replayed. If the process is killed before the result is recorded, do runs again, so its
-// effects must be idempotent. Its context ends with the engine. The result is kept as JSON.
+// Step runs do and records its result, which is returned instead if the workflow is replayed. If
+// the process is killed before the result is recorded, do runs again, so its effects must be
+// idempotent. The context of do ends with the engine. The result is kept as JSON.
 func Step[T any](x *Execution, name string, do func(ctx context.Context) (T, error)) (T, error) {
 	return dbos.RunAsStep(x.ctx, func(ctx context.Context) (T, error) {
 		return withoutTrouble(x, func() (T, error) { return do(ctx) })

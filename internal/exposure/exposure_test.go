@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 
 const leaked = "ghs_q3Zt8LwX1vRb6NcYpK0sDf7HjM2aGe9uTiQo"
 
-// header is what actions/checkout has git send, with the token in basicAuth.
+// header is the header that actions/checkout makes git send, with the token in basicAuth.
 var (
 	basicAuth = base64.StdEncoding.EncodeToString([]byte("x-access-token:" + leaked))
 	header    = "AUTHORIZATION: basic " + basicAuth

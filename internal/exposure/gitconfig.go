@@ -132,8 +132,9 @@ func (s *search) include(e gitEntry, f gitFile) {
 	}
 }
 
-// expand returns the path that a value names: in the user's home directory after "~/",
-// otherwise relative to dir. Paths that git finds by other means are not ok.
+// expand returns the path that a value names: in the user's home directory after "~/", otherwise
+// relative to dir. ok is false for a path in another user's home directory, or in git's own
+// directory.
 func (s *search) expand(value, dir string) (path string, ok bool) {
 	if rest, found := strings.CutPrefix(value, "~/"); found {
 		return s.inHome(rest), true

@@ -14,10 +14,9 @@ type gitEntry struct {
 	line       int    // where the variable begins, from 1
 }
 
-// parseGitConfig reads the syntax of git's configuration files as git does, in one pass.
-// After a line that git would reject it continues with the next one, because another
-// program may accept the file, and keeps the variable that the line begins with. bad is the
-// number of the first such line, or 0.
+// parseGitConfig reads the syntax of git's configuration files as git does, in one pass. If git
+// would reject a line, parseGitConfig keeps the variable with which the line begins and goes on,
+// because another program may accept the file. bad is the number of the first such line, or 0.
 func parseGitConfig(text string) (entries []gitEntry, bad int) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	r := &gitConfigReader{text: strings.ReplaceAll(text, "\r\n", "\n"), line: 1}

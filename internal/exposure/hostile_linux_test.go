@@ -14,8 +14,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestHostileConfiguration asserts what is reported if git's configuration, or what is in its place,
-// was made to keep the search waiting or to hide something from it.
+// TestHostileConfiguration makes configurations of git, or other things in their place, that keep a
+// search waiting or hide something from it. It asserts what is reported about them.
 func TestHostileConfiguration(t *testing.T) {
 	t.Parallel()
 	must := func(t *testing.T, err error) {

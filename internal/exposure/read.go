@@ -17,9 +17,9 @@ import (
 // maxCredentialFile is how large a file may be to be judged, in bytes.
 const maxCredentialFile = 1 << 20
 
-// read returns what is in a file. It follows links, as git and other programs do. If a
-// program could read the file and this function does not, why is the reason. Both are ""
-// for what does not exist, may not be read or is a directory.
+// read returns the content of a file. It follows links, as git and other programs do. If a program
+// could read the file and this function does not, why is the reason. Both are "" if the file is
+// empty, does not exist, may not be read or is a directory.
 func read(path string) (content, why string) {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() {
@@ -65,9 +65,9 @@ func socket(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSocket != 0
 }
 
-// credentialName matches names whose value, if it is plausible, is a credential. It is
-// narrower than the pattern by which isolate passes no variable on, because a wrong match
-// keeps the checks from running here.
+// credentialName matches names of variables and settings whose value, if it is plausible, is a
+// credential. It is narrower than the pattern of the variables that isolate does not pass on,
+// because here a wrong match can keep the checks from running.
 var credentialName = lazyregexp.New(`(?i)token|secret|passw|passphrase|credential|(private|api|access|deploy|ssh|signing|encryption)[-_]?key|(^|[-_])(auth|pat)([-_]|$)|pass$`)
 
 // plausible reports whether a value can be a credential. A switch, a small number, a word
@@ -96,8 +96,9 @@ func plausible(value string) bool {
 // urlWithUser matches the beginning of a URL with a user in it.
 var urlWithUser = lazyregexp.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#"'<>@]+@`)
 
-// credentialURL reports whether a text contains a URL with a password, or with a token as
-// the name of the user, as in `https://TOKEN@host`. `ssh://git@host` has neither.
+// credentialURL reports whether a text contains a URL with a password, or with a token as the name
+// of the user, as in `https://TOKEN@host`. A URL that cannot be parsed counts, too.
+// `ssh://git@host` does not.
 func credentialURL(text string) bool {
 	for _, found := range urlWithUser.FindAllString(text, -1) {
 		u, err := url.Parse(found + "host")

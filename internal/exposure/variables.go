@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// knownVariables are those that are credentials, or lead to them, by their name alone.
+// knownVariables says why some variables are credentials or lead to them. Their name alone decides.
 var knownVariables = map[string]string{
 	"ACTIONS_ID_TOKEN_REQUEST_TOKEN": "it lets every program of the job ask GitHub for identity tokens (permission id-token)",
 	"ACTIONS_ID_TOKEN_REQUEST_URL":   "identity tokens (OIDC) can be requested there (permission id-token)",
@@ -137,8 +137,9 @@ func unquote(text string) (word, rest string, ok bool) {
 // maxAncestors is how many processes above this one are judged.
 const maxAncestors = 100
 
-// ancestors judges the environments of the processes above this one, as far as this user may
-// read them: what a shell has unset is still in the environment that it was started with.
+// ancestors judges the environments of the processes above this one, as far as this user may read
+// them. A variable that a shell has unset is still in the environment with which the shell was
+// started.
 func (s *search) ancestors() {
 	if s.cfg.Proc == "" {
 		return

@@ -110,8 +110,8 @@ type header struct {
 	size      int64
 }
 
-// inspect asks what objects are, without their contents, and calls visit for each of them in the
-// order of oids.
+// inspect asks git for the kinds and sizes of objects, without their contents, and calls visit for
+// each of them in the order of oids.
 func (r *Repo) inspect(ctx context.Context, oids []string, visit func(header)) error {
 	return r.ask(ctx, "info", oids, func(b *batch) error {
 		h, err := b.header()
@@ -122,8 +122,9 @@ func (r *Repo) inspect(ctx context.Context, oids []string, visit func(header)) e
 	})
 }
 
-// contents reads objects, and calls visit for each of them in the order of oids; the data is nil for
-// one that is missing. The error is ErrTooLarge if they have more than maxObjects bytes together.
+// contents reads objects, and calls visit for each of them in the order of oids. The data of a
+// missing object is nil. The error is ErrTooLarge if the objects have more than maxObjects bytes
+// together.
 func (r *Repo) contents(ctx context.Context, oids []string, visit func(header, []byte) error) error {
 	left := int64(maxObjects)
 	return r.ask(ctx, "contents", oids, func(b *batch) error {

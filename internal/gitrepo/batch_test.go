@@ -17,8 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// watchedGit returns a PATH on which git notes each of its runs in a file, and then runs the
-// script where its command is cat-file; $real is git itself.
+// watchedGit returns a PATH on which git is a script. It notes each of its runs in the file log,
+// runs the given script if the command is cat-file, and then runs the real git, $real.
 func watchedGit(t *testing.T, script string) (pathList, log string) {
 	t.Helper()
 	real, err := exec.LookPath("git")

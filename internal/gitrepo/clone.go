@@ -15,7 +15,8 @@ import (
 // ErrNotRepository is returned by Locate for a directory that is not a clone.
 var ErrNotRepository = errors.New("no git repository")
 
-// ErrNoRef is returned by Resolve and Revision for what the clone does not have.
+// ErrNoRef is returned by Resolve and Revision if their argument is invalid, or the clone does not
+// have it.
 var ErrNoRef = errors.New("no such ref")
 
 var errReftable = errors.New("the clone keeps its refs in the reftable format, which airlock does not read: clone it with the files format")

@@ -18,7 +18,7 @@ func (r *Repo) Has(ctx context.Context, commit string) (bool, error) {
 	return err == nil && len(lacking) == 0, err
 }
 
-// lacking returns those of some commits that the repository does not have, in their order.
+// lacking returns the commits that the repository does not have, in their order.
 func (r *Repo) lacking(ctx context.Context, commits ...string) (lacking []string, err error) {
 	var asked []string
 	for _, c := range commits {
@@ -52,8 +52,8 @@ func (r *Repo) Require(ctx context.Context, commits ...string) error {
 	return err
 }
 
-// OtherFormat returns what to do about a commit that is missing because its id is of another
-// object format than the repository's; otherwise "".
+// OtherFormat returns what to do if a commit is missing because its id has another object format
+// than the repository; otherwise "".
 func (r *Repo) OtherFormat(commit string) string {
 	if !IsObjectID(commit) || len(commit) == r.IDLen() {
 		return ""

@@ -13,8 +13,8 @@ type TreeEdit struct {
 	Mode, OID string // "" to remove what is at Path
 }
 
-// EditTree makes a tree from another one and returns its id. What an edit writes replaces a
-// directory at its path, and a file at a parent directory of the path.
+// EditTree makes a tree from another one and returns its id. A file that an edit adds replaces a
+// directory at its path, and a file in the place of one of its parent directories.
 func (r *Repo) EditTree(ctx context.Context, tree string, edits []TreeEdit) (string, error) {
 	dir, remove, err := r.TempDir()
 	if err != nil {
@@ -46,9 +46,9 @@ func (r *Repo) WriteBlob(ctx context.Context, content string) (string, error) {
 	return out.Line(), err
 }
 
-// Without returns a series without what it changes at excluded paths, and the excluded paths that it
-// changes. A change of which nothing is kept is left out itself. It is an error if a kept file needs
-// the place of an excluded one.
+// Without removes the changes at excluded paths from a series. leftOut lists the excluded paths
+// that the series changes. A change of which nothing is left is removed, too. It is an error if a
+// kept file needs the place of an excluded one.
 func (r *Repo) Without(ctx context.Context, s Series, excluded func(path string) bool) (kept Series, leftOut []string, err error) {
 	if len(s.Changes) == 0 {
 		return s, nil, nil

@@ -15,10 +15,10 @@ const (
 )
 
 // Contained reports which texts are in a commit. A text is in it if a single file contains all of
-// it, exactly as it is written. git finds the files; each of them is read and checked against its
-// id, so that a clone that somebody has changed cannot make a text appear in a commit. If more than
-// 200 files match, only the first 200 are read. What cannot be read counts as not containing any of
-// the texts.
+// it, exactly as it is written. git finds the files. Each file is then read and checked against its
+// id, because somebody may have changed the clone to make a text appear in a commit. If more than
+// 200 files match, only the first 200 are read. A file that cannot be read counts as not containing
+// any of the texts.
 func (r *Repo) Contained(ctx context.Context, commit string, texts []string) (map[string]bool, error) {
 	var patterns []string
 	for _, t := range texts {

@@ -18,7 +18,7 @@ import (
 type LimitError struct {
 	Status int           // the HTTP status of the answer
 	Wait   time.Duration // how long the server asks to wait; 0: it does not say
-	Reason string        // what the server printed, or else git, in one line
+	Reason string        // one line that the server printed, or else git
 }
 
 // Error implements error.
@@ -27,8 +27,8 @@ func (e *LimitError) Error() string { return "the server asks to slow down: " + 
 // Is makes errors.Is(err, ErrUnreachable) true: a later try may succeed.
 func (e *LimitError) Is(target error) bool { return target == ErrUnreachable }
 
-// limitWords are those of GitHub's limits, which it may send with a status that means something
-// else.
+// limitWords matches GitHub's words about its limits. GitHub may send them with status 403, which
+// alone means something else.
 var limitWords = lazyregexp.New(`(?i)rate limit|too many requests|abuse detection`)
 
 // limitOf returns the LimitError of what git printed; nil if it is about something else. Status 503
@@ -53,8 +53,8 @@ func limitOf(out Output, reason string) *LimitError {
 const longestLimit = 365 * 24 * time.Hour
 
 // answerTrace reads the headers of the server's answers, which git shows only in its trace. The
-// trace also has what git sends, with <redacted> instead of the token. It goes through a pipe to
-// this process alone, and nothing of it is kept but how long to wait.
+// trace also contains the requests, with <redacted> instead of the token. It goes through a pipe to
+// this process alone, which keeps only the time to wait.
 type answerTrace struct {
 	read, write *os.File           // the pipe
 	done        chan time.Duration // gets the result of retryAfter

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// TestMemoryOfGitIsLimited asserts that git ends where it needs more memory than MaxMemory, and that
+// TestMemoryOfGitIsLimited asserts that git ends if it needs more memory than MaxMemory, and that
 // the error names that limit.
 func TestMemoryOfGitIsLimited(t *testing.T) {
 	t.Parallel()

@@ -106,7 +106,8 @@ func (r *Repo) Blobs(ctx context.Context, oids []string, limit int64) iter.Seq2[
 }
 
 // nextBatch returns the objects at the beginning of a list that are read at once: the first one,
-// whatever its size, and others up to maxBatch bytes. It skips those without a size.
+// whatever its size, and the next ones while all together have at most maxBatch bytes. It skips
+// objects without a size.
 func nextBatch(oids []string, sizes map[string]int64) (batch []string) {
 	left := int64(maxBatch)
 	seen := map[string]bool{}

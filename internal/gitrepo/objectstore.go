@@ -11,14 +11,13 @@ import (
 	"time"
 )
 
-// objectStore is what was in the directories of a clone's objects when they were first looked
-// at.
+// objectStore lists the files in the directories of a clone's objects, as they were at first.
 type objectStore struct {
 	seen time.Time
 	dirs []objectDir
 }
 
-// objectDir is a directory of objects: the clone's own, or one that it borrows from.
+// objectDir is a directory of objects: the clone's own, or one from which it borrows objects.
 type objectDir struct {
 	path  string
 	files []objectFile
@@ -68,8 +67,8 @@ func (d *objectDir) inspectAll() error {
 	return nil
 }
 
-// inspect adds the packs and objects in a directory below d to its files, and returns the
-// directories in it.
+// inspect adds the packs and objects in the directory sub below d to d.files. It returns the
+// directories in sub.
 func (d *objectDir) inspect(sub string) (subs []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(d.path, sub))
 	if err != nil {

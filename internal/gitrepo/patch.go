@@ -43,14 +43,14 @@ func (r *Repo) SeriesOf(ctx context.Context, base, tip string) (Series, error) {
 	return s, err
 }
 
-// SeriesPatch writes a series as mails that "git am --3way" applies to its base, with the same
-// trees as the result. Files that have CRLF line ends are written as binary ones, because git
-// am would lose the CR. More than limit bytes are ErrTooLarge. Messages and authors are those
-// of the series: clean them before.
+// SeriesPatch writes a series as mails. "git am --3way" applies them to the base of the series and
+// makes the same trees. Files that have CRLF line ends are written as binary ones, because git am
+// would lose the CR. More than limit bytes are ErrTooLarge. Messages and authors are those of the
+// series: clean them before.
 //
-// A mail cannot carry all of a message: brackets at the beginning of its first line become
-// parentheses, colons there and the colon of "Re:" are removed, its first paragraph becomes one
-// line, and lines that git am would take for a part of the mail begin with a space.
+// A mail cannot carry all of a message. Brackets at the beginning of the first line become
+// parentheses; colons there and the colon of "Re:" are removed. The first paragraph becomes one
+// line. A line that git am would take for a part of the mail begins with a space.
 func (r *Repo) SeriesPatch(ctx context.Context, s Series, limit int64) ([]byte, error) {
 	base, err := r.Commit(ctx, s.Base)
 	if err != nil {
@@ -66,9 +66,9 @@ func (r *Repo) SeriesPatch(ctx context.Context, s Series, limit int64) ([]byte, 
 // mails makes commits after base, with messages that a mail can carry, and has git write
 // them as mails.
 func (r *Repo) mails(ctx context.Context, base string, commits []newCommit, limit int64) ([]byte, error) {
-	// A commit without a parent, with the tree of the base, stands for the base. In a shallow
-	// clone the history may be cut off at the base, or at one of the commits after it, such as
-	// one of an earlier attempt that was fetched alone.
+	// A commit without a parent, with the tree of the base, stands for the base: in a shallow clone
+	// the history may be cut off at the base, or at a commit after it, for example if an earlier
+	// attempt was fetched alone.
 	tree, err := r.verifiedTree(ctx, base)
 	if err != nil {
 		return nil, err
@@ -124,8 +124,8 @@ func (r *Repo) formatPatch(ctx context.Context, base, tip, attributes string, li
 	return out.Stdout, err
 }
 
-// crlfAttributes returns attributes that mark changed files as binary: those that have, in any
-// version, a CRLF line end, or are too large to be searched.
+// crlfAttributes returns attributes that mark changed files as binary: a file is marked if one of
+// its versions has a CRLF line end, or is too large to be searched.
 func (r *Repo) crlfAttributes(ctx context.Context, base string, commits []newCommit) (string, error) {
 	var oids, paths []string
 	from := base

@@ -24,8 +24,8 @@ func (c clone) am(base string, mails []byte) []string {
 	return c.Trees(base, "HEAD")
 }
 
-// mailed lets git make a commit of each step, writes them as mails and asserts that git am, and
-// package agentchanges, make the same trees of these.
+// mailed makes a commit of each step with git, and writes the commits as mails. It asserts that git
+// am makes the same trees of the mails, and so does package agentchanges.
 func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 	t.Helper()
 	c = newClone(t)

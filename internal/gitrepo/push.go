@@ -12,7 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// maxPushed is how many commits are searched for the one that a branch is at.
+// maxPushed bounds how many commits checkFollows searches for the ancestor.
 const maxPushed = 10_000
 
 // PushRequest is one branch to be created or moved.
@@ -26,10 +26,10 @@ type PushRequest struct {
 	Replace bool
 }
 
-// Push moves a branch of the remote from one commit to another, or creates it. It changes
-// nothing else, and nothing if the branch is not at what is expected; a branch that is at
-// Tip already is a success. So it can be tried again after any error. The error is a *PushError if
-// the server refused the push, or if the push failed on the way to it.
+// Push moves a branch of the remote from one commit to another, or creates it. It changes nothing
+// else. It changes nothing at all if the branch is not at p.Expect; if the branch is already at
+// p.Tip, that is a success. So Push can be called again after any error. The error is a *PushError
+// if the server refused the push, or if the push failed on the way to it.
 func (r *Repo) Push(ctx context.Context, m *Remote, p PushRequest) error {
 	if err := branchname.Check(p.Branch); err != nil {
 		return err
@@ -57,9 +57,9 @@ func (r *Repo) Push(ctx context.Context, m *Remote, p PushRequest) error {
 	return m.pushError(p.Branch, out, err)
 }
 
-// checkFollows returns an error unless the commit tip is ancestor or descends from it: a push
-// with a lease would also move the branch back. The commits are checked against their ids, so
-// that a clone cannot make up a history.
+// checkFollows returns an error unless the commit tip is ancestor or descends from it, because a
+// push with a lease could also move the branch back. The commits are checked against their ids, so
+// the clone cannot make up a history.
 func (r *Repo) checkFollows(ctx context.Context, tip, ancestor string) error {
 	seen := map[string]bool{tip: true}
 	for level := []string{tip}; len(level) > 0 && len(seen) <= maxPushed; {
@@ -172,12 +172,12 @@ var (
 	httpStatus = lazyregexp.New(`(?:returned error: |RPC failed; HTTP )([0-9]{3})`)
 )
 
-// noGitServer is what git prints about a server that answers with a page instead of refs: git takes
-// the server for one that only has files.
+// noGitServer is what git prints if the server answers with a page instead of refs: git then takes
+// the server for a plain file server.
 const noGitServer = "git-http-push failed"
 
-// pushError finds out from what git printed why a push did not happen. If it cannot be
-// known whether anything was sent, the kind is PushAmbiguous.
+// pushError finds in git's output why a push did not happen. If the output does not tell whether
+// anything was sent, the kind is PushAmbiguous.
 func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 	own, server := splitStderr(out.Stderr)
 	e := &PushError{Kind: PushAmbiguous, Branch: branch, err: err}
@@ -238,8 +238,8 @@ func kindOfFailure(printed string) (kind PushErrorKind, status int) {
 	return PushAmbiguous, 0
 }
 
-// kindOfStatus returns what an HTTP status means. sent reports whether the request sent the commits;
-// the one before it only asks for the branches.
+// kindOfStatus returns what an HTTP status means. sent reports whether the request contained the
+// commits; the request before it only asks for the branches.
 func kindOfStatus(code string, sent bool) PushErrorKind {
 	switch {
 	case code == "401" || code == "403" || code == "404":

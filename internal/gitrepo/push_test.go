@@ -355,7 +355,7 @@ func assertNoSecret(t *testing.T, dir string) {
 }
 
 // TestCheckBranchAgreesWithGit compares the rules of package branchname with git's own, on names
-// that are put together at random from what these rules are about.
+// that are made at random of pieces to which the rules apply.
 func TestCheckBranchAgreesWithGit(t *testing.T) {
 	t.Parallel()
 	r := newClone(t).Open()

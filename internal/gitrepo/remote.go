@@ -172,13 +172,13 @@ func remoteConfig(opt RemoteOptions) string {
 // remoteTimeout ends a fetch or a push that a server keeps alive.
 const remoteTimeout = 15 * time.Minute
 
-// Fetch gets commits that are not there yet from the remote, with depth commits of history
-// each; 0: all of it. What the server sends is checked as git fsck does. It does not ask
-// for commits that are there, unless depth is 0 and the history is cut off. A commit that
-// the server does not have, or does not give, is ErrMissing.
+// Fetch gets the commits that are not there yet from the remote, each with depth commits of its
+// history, or with all of it if depth is 0. What the server sends is checked as git fsck does.
+// Fetch does not ask for commits that are there, unless depth is 0 and the history is cut off. A
+// commit that the server does not have, or does not give, is ErrMissing.
 //
-// A history that is cut off here is cut off for every later question to the repository,
-// even if a clone that it borrows from has more of it.
+// If Fetch cuts a history off, it is cut off for every later question to the repository, even if a
+// clone from which this one borrows objects has more of it.
 func (r *Repo) Fetch(ctx context.Context, m *Remote, oids []string, depth int) error {
 	shallow, err := r.isShallow()
 	if err != nil {

@@ -122,8 +122,8 @@ func (s *gitServer) hook(name, script string) {
 	}
 }
 
-// history is a repository whose branch main has the first two of three commits, and a clone that
-// has all three and one aside, which follows the first.
+// history is a repository whose branch main has the first two of three commits, and a clone. The
+// clone has all three, and a fourth commit, aside, which follows the first.
 type history struct {
 	once                   sync.Once
 	bare, clone            gittest.Clone
@@ -152,8 +152,8 @@ func (h *history) make(t *testing.T) {
 	h.aside = c.Commit("aside")
 }
 
-// published returns a server whose branch main has the first two of three commits, and a clone that
-// has all three and one aside, which follows the first.
+// published returns a server whose branch main has the first two of three commits, and a clone. The
+// clone has all three, and a fourth commit, aside, which follows the first.
 func published(t *testing.T) (s *gitServer, c clone, one, two, three, aside string) {
 	t.Helper()
 	shared.once.Do(func() { shared.make(t) })

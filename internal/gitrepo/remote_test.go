@@ -237,8 +237,8 @@ func TestFetchChecksWhatItGets(t *testing.T) {
 	}
 }
 
-// TestFetchDoesNotAskTheClone asserts that the server is not sent the commits of the clone's refs.
-// For that, git would run in the clone, and nobody else may know of these commits.
+// TestFetchDoesNotAskTheClone asserts that Fetch does not tell the server about the commits of the
+// clone's refs. Git would have to run in the clone to list them, and nobody else may know them.
 func TestFetchDoesNotAskTheClone(t *testing.T) {
 	t.Parallel()
 	s, _, _, two, _, _ := published(t)

@@ -220,7 +220,7 @@ type Call struct {
 	MaxExit  int       // the highest exit code that is a result; those above are errors
 
 	gitDir  string        // another directory of our own making that git works on; "": the repository
-	files   []*os.File    // that git and what it starts inherit, as descriptors from 3 on
+	files   []*os.File    // git and its child processes inherit them, as descriptors from 3 on
 	timeout time.Duration // 0: gitTimeout
 }
 

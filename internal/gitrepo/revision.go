@@ -22,12 +22,11 @@ const (
 	maxRevision  = 4096 // bytes of a revision
 )
 
-// Revision returns the id of the commit that a revision names in the clone, by any of the
-// forms that git knows (gitrevisions(7)): main~2, an abbreviated id, v1^{}, @{u},
-// main@{yesterday}, :/message. Git resolves it in a directory of our own, to which the
-// clone's refs, their logs and the upstreams of its branches are copied as data: nothing
-// else of the clone's configuration is read. The error is ErrNoRef if the revision is invalid or
-// names no commit.
+// Revision returns the id of the commit that a revision names in the clone, by any of the forms
+// that git knows (gitrevisions(7)): main~2, an abbreviated id, v1^{}, @{u}, main@{yesterday},
+// :/message. Git resolves it in a directory of our own. The clone's refs, their logs and the
+// upstreams of its branches are copied there as data. Nothing else of the clone's configuration is
+// used. The error is ErrNoRef if the revision is invalid or names no commit.
 func (r *Repo) Revision(ctx context.Context, revision string) (string, error) {
 	if err := checkRevision(revision); err != nil {
 		return "", err
@@ -70,7 +69,7 @@ func (r *Repo) Revision(ctx context.Context, revision string) (string, error) {
 	return out.Line(), nil
 }
 
-// checkRevision refuses what cannot be a revision, or what git would take for an option.
+// checkRevision refuses a text that cannot be a revision, or that git would take for an option.
 func checkRevision(revision string) error {
 	switch {
 	case revision == "":
@@ -85,7 +84,7 @@ func checkRevision(revision string) error {
 	return nil
 }
 
-// localZone returns the variable by which git takes times in a revision for local ones.
+// localZone returns the variable that makes git read times in a revision as local times.
 func localZone() string {
 	_, offset := time.Now().Zone()
 	sign := '-' // POSIX counts to the west
@@ -187,8 +186,8 @@ func (c *refCopy) file(from, name string) error {
 // upstreamKeys matches the settings that say which ref a branch follows.
 const upstreamKeys = `^(branch\..*\.(remote|merge|pushremote)|remote\..*\.(fetch|push)|remote\.pushdefault|push\.default)$`
 
-// copyUpstreams adds to the configuration in gitDir what the clone's says of its branches'
-// upstreams. Git reads the clone's file as data, without what it includes.
+// copyUpstreams copies the settings of the branches' upstreams from the clone's configuration to
+// that in gitDir. Git reads the clone's file as data, without the files that it includes.
 func (r *Repo) copyUpstreams(ctx context.Context, scratch, gitDir string) error {
 	data, _, err := ReadFile(r.clone.CommonDir, "config", maxGitConfig)
 	if errors.Is(err, fs.ErrNotExist) {

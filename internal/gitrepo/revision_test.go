@@ -49,7 +49,8 @@ func withRevisions(t *testing.T) gittest.Clone {
 	return c
 }
 
-// TestRevisionsAreGits compares each sort of revision with what git itself makes of it in the clone.
+// TestRevisionsAreGits asserts for each sort of revision that Revision finds the same commit as git
+// does in the clone.
 func TestRevisionsAreGits(t *testing.T) {
 	t.Parallel()
 	c := withRevisions(t)
@@ -99,8 +100,8 @@ func TestRevisionsThatNameNothing(t *testing.T) {
 	}
 }
 
-// TestRevisionsOfAHostileClone asserts that nothing which the clone names is run or read,
-// and that what is not an ordinary file does not keep git waiting.
+// TestRevisionsOfAHostileClone asserts that no program or file that the clone names is run or read,
+// and that a FIFO or a link in place of a file does not keep git waiting.
 func TestRevisionsOfAHostileClone(t *testing.T) {
 	t.Parallel()
 	c := withRevisions(t)

@@ -22,9 +22,9 @@ type Change struct {
 	Message       string // as it was written, not cleaned; "": none
 }
 
-// Series is what an agent changed, oldest first. Each change begins with the tree that the
-// one before it ended with, and the first one with the tree of Base. No change is empty; a
-// series without changes means that nothing was changed.
+// Series is a list of an agent's changes, oldest first. The first change begins with the tree of
+// Base, every other one with the tree at which the change before it ended. No change is empty. In a
+// series without changes, the agent changed nothing.
 type Series struct {
 	Base    string // the commit that the series was made from
 	Changes []Change
@@ -75,10 +75,10 @@ type Transplanted struct {
 	Dropped []int    // indexes of changes that the base contains already
 }
 
-// Transplant makes commits of a series on the commit onto. If the tree there is the one that
-// a change begins with, the result is the tree that the change ends with; otherwise the
-// change is merged, three-way and with renames, as git rebase would do. If a change does not fit,
-// the error is a *Conflict, and no commits are returned.
+// Transplant makes commits of a series on the commit onto. If the tree so far is the one that a
+// change begins with, the next tree is the one that the change ends with. Otherwise the change is
+// merged, three-way and with renames, as git rebase would do. If a change does not fit, the error
+// is a *Conflict, and no commits are returned.
 func (r *Repo) Transplant(ctx context.Context, s Series, onto string, style Style) (Transplanted, error) {
 	base, err := r.Commit(ctx, onto)
 	if err != nil {
@@ -125,8 +125,9 @@ type newCommit struct {
 	message           string
 }
 
-// makeCommit writes a commit and returns its id. A series can have many, so git, which needs a
-// start for each one, is only asked whether the tree and the parents are there.
+// makeCommit writes a commit and returns its id. It writes the object itself, because a series can
+// have many commits and git would have to start for each. It only asks git whether the tree and the
+// parents are there.
 func (r *Repo) makeCommit(ctx context.Context, c newCommit) (string, error) {
 	if err := r.Require(ctx, c.parents...); err != nil {
 		return "", err
@@ -308,8 +309,8 @@ func newConflict(records []string, commits ...string) *Conflict {
 	return c
 }
 
-// originalPath removes what git appends to a path that it had to put elsewhere in the tree:
-// "~" and one of the commits.
+// originalPath removes the suffix of a path that git had to move elsewhere in the tree: "~" and one
+// of the commits.
 func originalPath(path string, commits []string) string {
 	for _, oid := range commits {
 		if before, _, ok := strings.Cut(path, "~"+oid); ok {

@@ -116,12 +116,12 @@ func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit i
 	return files, nil
 }
 
-// step is how far a path has been followed: the object that it has led to, what is left of
-// the path, and the object's mode if nothing is left.
+// step is how far a path has been followed: the object that has been reached, the rest of the path,
+// and the object's mode if nothing of the path is left.
 type step struct{ oid, rest, mode string }
 
-// next follows the next element of the path through a tree. In addition to an error it
-// returns the mode of what the path names, if it has one.
+// next follows the next element of the path through a tree. If the path ends at a link or a
+// submodule, the result contains its mode in addition to the error.
 func (s step) next(tree []byte) (step, error) {
 	name, rest, _ := strings.Cut(s.rest, "/")
 	e, err := lookup(tree, name, len(s.oid)/2)
@@ -159,9 +159,9 @@ func (r *Repo) TreeID(ctx context.Context, commitOrTree string) (string, error) 
 	return tree.oid, nil
 }
 
-// TreeChanges lists every path at which two commits (or trees) differ, by path. If from is
-// "", it is the empty tree. The trees are checked against their ids: what is listed is what
-// a server will see, whatever somebody has done to the clone.
+// TreeChanges lists every path at which two commits (or trees) differ, by path. If from is "", it
+// is the empty tree. The trees are checked against their ids, so the list shows what a server will
+// see, whatever somebody has done to the clone.
 func (r *Repo) TreeChanges(ctx context.Context, from, to string) ([]TreeChange, error) {
 	changes, err := r.SeriesChanges(ctx, from, to)
 	if err != nil {
@@ -173,9 +173,9 @@ func (r *Repo) TreeChanges(ctx context.Context, from, to string) ([]TreeChange, 
 // maxPairs is how many pairs of trees are compared at once.
 const maxPairs = 32
 
-// SeriesChanges does what TreeChanges does for each two neighbours of a list of commits (or
-// trees), with few questions to git for all of them together. All changes together are bounded as
-// those of two trees: more are ErrTooLarge.
+// SeriesChanges does what TreeChanges does for each pair of neighbours in a list of commits (or
+// trees), and asks git few questions for all of them together. The limit of TreeChanges applies to
+// the changes of all pairs together: more are ErrTooLarge.
 func (r *Repo) SeriesChanges(ctx context.Context, commits ...string) ([][]TreeChange, error) {
 	trees, err := r.verifiedTrees(ctx, commits)
 	if err != nil {
@@ -389,10 +389,10 @@ type treePair struct {
 	from, to string // ids; "" for a tree that has no directory there
 }
 
-// walkTrees calls differs for each path at which the two trees of a pair differ and at least
-// one of them has something other than a directory. A zero entry stands for nothing, or a
-// directory. Every tree that is read is checked against its id; equal ones are not read. The
-// sizes of the paths are subtracted from bytesLeft.
+// walkTrees calls differs for each path at which the two trees of a pair differ, if at least one
+// tree has something other than a directory there. A zero entry stands for nothing, or for a
+// directory. Every tree that is read is checked against its id; equal trees are not read. The sizes
+// of the paths are subtracted from bytesLeft.
 func (r *Repo) walkTrees(ctx context.Context, level []treePair, bytesLeft *int, differs func(step int, path string, from, to entry)) error {
 	for len(level) > 0 {
 		var oids []string

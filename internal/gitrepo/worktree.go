@@ -14,10 +14,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/nofollow"
 )
 
-// WorkTree reads files below a directory that others may write to at the same time. It
-// opens each directory through the handle of its parent and never through a link, so that
-// nothing that happens there meanwhile leads out of the directory. Paths have slashes and
-// may contain any other bytes. A WorkTree is not for several goroutines at once.
+// WorkTree reads files below a directory that others may write to at the same time. It opens each
+// directory through the handle of its parent, and never through a link, so others cannot lead it
+// out of the directory. Paths have slashes and may contain any other bytes. A WorkTree is not for
+// several goroutines at once.
 type WorkTree struct {
 	root *os.Root
 	open []openDir // the directories of the last path, from the top down, root excluded
@@ -28,8 +28,8 @@ type openDir struct {
 	root *os.Root
 }
 
-// errNotDir is returned for a path through what is not a directory. As for git, there is
-// nothing at such a path.
+// errNotDir is returned for a path that leads through a link or a file. Git, too, sees nothing at
+// such a path.
 var errNotDir error = notDirError{}
 
 type notDirError struct{}

@@ -30,8 +30,8 @@ const (
 	maxPageValue  = 1000
 )
 
-// PageSource is how many bytes of each line a page needs: what it shows, and what follows, so
-// that a secret which is cut is still recognised.
+// PageSource is how many bytes of each line a page needs: the part that it shows, and enough text
+// after it to recognise a secret that is cut at the end of that part.
 const PageSource = maxPageSource + 8<<10
 
 // Page returns the report as a page for people. It does not have the checks, which the report
@@ -147,8 +147,8 @@ func (b *pageBuilder) leftOut() string {
 	return "This page would be too large for a browser: " + strings.Join(parts, " and ") + " are not shown. The plan and the results as JSON contain everything."
 }
 
-// outcome is one line of the agent's with what became of it. What came through the first door has a
-// result or, before it is carried out, only a member; any other line was rejected or dropped.
+// outcome is one line of the agent's and its fate. A line that passed the first door has a result
+// or, before it is carried out, only a member. Any other line was rejected or dropped.
 type outcome struct {
 	line     int
 	result   *apply.Result
@@ -182,7 +182,7 @@ func (b *pageBuilder) items() (agents, own []pages.PlanItem) {
 	return agents, own
 }
 
-// outcomes returns every line with what became of it, in the order of the lines.
+// outcomes returns the outcome of every line, in the order of the lines.
 func (b *pageBuilder) outcomes() []outcome {
 	var list []outcome
 	denied, seen := b.r.denied, map[int]bool{}

@@ -120,8 +120,8 @@ func collectedResult(a intake.Accepted) apply.Result {
 	return res
 }
 
-// Rejected is a line that the first door refused, with every reason; with line 0, a kind of
-// which there are fewer items than the configuration demands.
+// Rejected is a line that the first door refused, with every reason. If the line is 0, it is a kind
+// of which there are fewer items than the configuration demands.
 type Rejected struct {
 	Line       int                `json:"line"`
 	Kind       safeoutput.Kind    `json:"kind"` // "" where the line names none that exists

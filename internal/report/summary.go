@@ -361,9 +361,8 @@ func escaped(s string) string { return markdown.EscapeText(s) }
 // unconfigured explains why nothing was written, and how to change that.
 const unconfigured = "There is no configuration, so nothing was written. Name the kinds that the agent may use"
 
-// writeEnabling writes what the repository's owner has to add for the plan to be carried out:
-// the configuration, where there is none, and the permissions, where nothing was written or one
-// was missing.
+// writeEnabling writes what the repository's owner has to add so that the plan can be carried out:
+// the configuration if there is none, and the permissions after a dry run or if one was missing.
 func (r *Report) writeEnabling(b *strings.Builder) {
 	permissions := r.permissionsToGrant()
 	if r.Unconfigured {
@@ -378,7 +377,7 @@ func (r *Report) writeEnabling(b *strings.Builder) {
 	}
 }
 
-// kindsAsked returns a configuration that enables what was asked for.
+// kindsAsked returns a configuration that enables the kinds of the items that were asked for.
 func (r *Report) kindsAsked() string {
 	asked := map[safeoutput.Kind]bool{}
 	for _, res := range r.Results {

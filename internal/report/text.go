@@ -61,9 +61,9 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 	return t.err
 }
 
-// PlanText writes the plan for a terminal: every operation with its requests and the texts as
-// they would be posted, in which what was cleaned is marked; then what could not be checked, and
-// the permissions that the plan needs.
+// PlanText writes the plan for a terminal: every operation with its requests and the texts as they
+// would be posted, with marks where they were cleaned. Then come the checks that were not possible,
+// and the permissions that the plan needs.
 func (r *Report) PlanText(w io.Writer, colour bool) error {
 	t := &terminal{w: w, colour: colour}
 	p := r.plan

@@ -28,8 +28,8 @@ type shownLine struct {
 	text string
 }
 
-// textsOf returns the texts of an item that a person should read before it is posted. What
-// its operation's summary says already is left out, unless it was cleaned.
+// textsOf returns the texts of an item that a person should read before it is posted. A short text
+// is left out unless it was cleaned, because the summary of the operation contains it.
 func (r *Report) textsOf(m apply.Member) []shownText {
 	if m.Outcome != apply.OutcomeApply {
 		return nil
@@ -58,8 +58,8 @@ func (r *Report) compare(t apply.ItemText) []shownLine {
 // maxCompared is the largest number of pairs of lines that compareLines compares.
 const maxCompared = 1 << 20
 
-// compareLines returns both texts as one: the lines of a longest common subsequence, with
-// those between them that only one of the texts has.
+// compareLines merges both texts into one: the lines of a longest common subsequence, and between
+// them the lines that only one of the texts has.
 func compareLines(asked, posted []string) []shownLine {
 	var head, tail []shownLine
 	for len(asked) > 0 && len(posted) > 0 && asked[0] == posted[0] {

@@ -26,11 +26,10 @@ type Tool struct {
 // Code scanning reads the line hash instead, which Prepare adds.
 const fingerprintKey = "airlockFinding/v1"
 
-// Build returns a SARIF log with one run of the findings. Rules looks up their
-// rules; it may be nil. Findings and rules are in the order of finding.Sort, and
-// ids are the findings' own, so that the same findings always give the same log.
-// A finding without a path is an error, because code scanning cannot show it, and
-// so is a tool without a name.
+// Build returns a SARIF log with one run of the findings. Rules looks up their rules; it may be
+// nil. The same findings always give the same log: findings and rules are in the order of
+// finding.Sort, and ids are the findings' own. It is an error if the tool has no name, or if a
+// finding has no path, because code scanning cannot show such a finding.
 func Build(tool Tool, category string, findings []finding.Finding, rules finding.Rules) (json.RawMessage, error) {
 	if strings.TrimSpace(tool.Name) == "" {
 		return nil, fmt.Errorf("sarif: the tool has no name")

@@ -19,11 +19,11 @@ type Cleaner interface {
 	URL(address string) (clean string, allowed bool)
 }
 
-// Clean makes every string in an untrusted log safe: the members "markdown" as Markdown,
-// absolute URIs by the link rules (those that are not allowed are left out), and all other
-// strings, names included, as plain text. The text of a message may embed links. Members that are
-// null, and members whose cleaned names are equal to others, are left out; members are sorted.
-// Otherwise the log does not change. Prepare checks the URIs of artifacts.
+// Clean makes every string in an untrusted log safe. The members "markdown" are cleaned as
+// Markdown, and all other strings as plain text, names included. The text of a message may embed
+// links. Absolute URIs that the link rules do not allow are left out. So are members that are null,
+// and members with the same cleaned name as another one. Members are sorted. Otherwise the log does
+// not change. Prepare checks the URIs of artifacts.
 func (l *Log) Clean(c Cleaner) []Note {
 	n := notes{}
 	n.add(RuleNulls, "", l.nulls)

@@ -38,9 +38,9 @@ func FuzzMutated(f *testing.F) {
 	})
 }
 
-// checkLog asserts that what can be cleaned is the same when it is cleaned again. If the log is
-// valid, the cleaned and the prepared one are, too, preparing is idempotent, and each result that is
-// left has a text and a path below the root of the repository.
+// checkLog asserts that cleaning a log twice gives the same as cleaning it once. If the log is
+// valid, the cleaned log and the prepared one are valid, too, and preparing is idempotent. Each
+// result that is left has a text and a path below the root of the repository.
 func checkLog(t *testing.T, raw []byte) {
 	t.Helper()
 	found, err := Validate(raw)

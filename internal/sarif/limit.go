@@ -17,9 +17,9 @@ const (
 	maxSteps     = 10_000 // in a thread flow
 )
 
-// severity returns the security-severity of a result's rule, or the one of its
-// level if the rule has none. It is -1 for a result that is suppressed, or that
-// neither reports a failure nor asks for a review.
+// severity returns the security-severity of a result's rule, or if the rule has none, a number for
+// the result's level. It is -1 for a result that is suppressed, or that neither reports a failure
+// nor asks for a review.
 func (g *group) severity(r result) float64 {
 	switch stringMember(r.object, "kind") {
 	case "", "fail", "review", "open":

@@ -22,11 +22,10 @@ var (
 	errText     = errors.New("it contains control characters or is not UTF-8")
 )
 
-// RepoPath returns the file that an artifact's URI names, as a slash-separated
-// path relative to the repository's root. The URI may be relative, or an absolute
-// path or file URI below one of the roots or below the directory where GitHub's
-// runners check out a repository; it may be a path with backslashes, and
-// percent-encoded. A file outside the repository is an error.
+// RepoPath returns the file that an artifact's URI names, as a slash-separated path relative to the
+// repository's root. The URI may be relative. It may be an absolute path or file URI below one of
+// the roots, or below the directory where GitHub's runners check out a repository. It may have
+// backslashes, and may be percent-encoded. A file outside the repository is an error.
 func RepoPath(uri string, roots []string) (string, error) {
 	uri = strings.TrimSpace(uri)
 	if len(uri) > 3*maxPath {

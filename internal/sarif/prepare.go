@@ -51,19 +51,18 @@ type Upload struct {
 	Notes   []Note // what was repaired or left out, sorted
 }
 
-// Prepare merges logs into one that code scanning accepts completely. All runs of
-// one tool and category are one run; indexes refer to what they referred to; paths
-// are relative to the repository's root; rules are complete; messages have their
-// text; each result has its line hash; no limit is exceeded. If results have to be
-// left out, they are the least severe, and Notes reports how many. Besides sorting,
-// Prepare takes linear time.
+// Prepare merges logs into one that code scanning accepts completely. All runs of one tool and
+// category become one run, and indexes still refer to the same objects. Paths are relative to the
+// repository's root; rules are complete; messages have their text; no limit is exceeded. Each
+// result has its line hash if its file can be read. If results have to be left out, they are the
+// least severe, and Notes reports how many. Besides sorting, Prepare takes linear time.
 //
-// Results without a place in the repository are left out, because code scanning
-// would reject the delivery. A run that has none left is left out as well: an empty
-// one would close its alerts.
+// Results without a place in the repository are left out, because code scanning would reject the
+// delivery. A run without any other results is left out as well, because an empty run would close
+// its alerts.
 //
-// The error is about a source that is not a SARIF log, about logs that have nothing
-// left, or about rules that alone exceed the size limit.
+// The error is about a source that is not a SARIF log, about logs that have nothing left, or about
+// rules that alone exceed the size limit.
 func Prepare(sources []Source, opts Options) (*Upload, error) {
 	n := notes{}
 	groups, err := gather(sources, opts, n)

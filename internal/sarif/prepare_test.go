@@ -46,8 +46,8 @@ func rich(t testing.TB) []byte {
 	return raw
 }
 
-// prepare returns the upload that is made of sources, and asserts that it is valid, that its indexes
-// lead somewhere, and that it is packed as it is.
+// prepare returns the upload that Prepare makes of sources. It asserts that the log is valid, that
+// its indexes lead somewhere, and that the packed log is the same.
 func prepare(t *testing.T, opts Options, sources ...Source) *Upload {
 	t.Helper()
 	u, err := Prepare(sources, opts)

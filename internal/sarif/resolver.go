@@ -68,8 +68,8 @@ func (r *resolver) enter(typ string, o object) bool {
 
 // leave implements visitor.
 func (r *resolver) leave(typ string, o object) bool {
-	// Indexes refer to elements of the lists in objects of these types, so that repetitions there
-	// can be removed only when runs are merged.
+	// In objects of these types, repetitions stay in the lists until runs are merged, because
+	// indexes refer to the elements.
 	hasIndexed := typ == "run" || typ == "tool" || typ == "toolComponent"
 	if !hasIndexed {
 		for _, name := range types()[typ].unique {
@@ -96,8 +96,8 @@ func (r *resolver) leave(typ string, o object) bool {
 	return true
 }
 
-// invocation removes all members but those about the result of an invocation. The others,
-// such as command lines, environment variables and accounts, describe the machine, may
+// invocation keeps only the members about the result of an invocation. It removes the others, such
+// as command lines, environment variables and accounts, because they describe the machine, may
 // contain secrets, and are not used.
 func (r *resolver) invocation(o object) {
 	maps.DeleteFunc(o, func(name string, _ any) bool {
@@ -132,9 +132,9 @@ func (r *resolver) artifactLocation(o object) bool {
 	return r.spend(len(uri) - before)
 }
 
-// resolveBase prepends the URI of a base id to a relative URI. An id that is not defined means the
-// repository's root, and so does one whose name contains "root" and whose URI is absolute and
-// outside of the repository.
+// resolveBase prepends the URI of a base id to a relative URI. Two sorts of ids mean the
+// repository's root: an id that is not defined, and an id whose name contains "root" and whose URI
+// is absolute and outside of the repository.
 func (r *resolver) resolveBase(uri, base string) string {
 	given := uri
 	for range 8 {

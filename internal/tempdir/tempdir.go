@@ -1,5 +1,5 @@
-// Package tempdir makes temporary directories that do not stay for ever if their process is
-// killed: the next one that is made next to them removes those whose process has ended.
+// Package tempdir makes temporary directories. On Unix, those of a killed process do not stay for
+// ever: they are removed when the next one is made in the same place.
 package tempdir
 
 import (
@@ -19,12 +19,13 @@ type Dir struct {
 
 // Make makes a directory below parent ("": the system's for temporary files), whose name begins
 // with prefix and which only this user may enter. On Unix it contains a file called lock, or
-// no-lock if the file system has no locks. remove removes a directory with all that is in it; nil
-// is os.RemoveAll.
+// no-lock if the file system has no locks. remove removes a directory with everything in it; nil is
+// os.RemoveAll.
 //
-// Before that it removes up to 100 directories with this prefix whose process has ended: only those
-// of this user, to which nobody else may write, and whose lock nobody holds. Where the system is
-// not a Unix, the directories of killed processes stay.
+// Before that, Make removes up to 100 directories of killed processes: directories with the same
+// prefix whose lock nobody has, and directories that are an hour old and have no final name yet.
+// They must belong to this user, and nobody else may write to them. Where the system is not a Unix,
+// the directories of killed processes stay.
 func Make(parent, prefix string, remove func(string) error) (*Dir, error) {
 	parent, err := filepath.Abs(cmp.Or(parent, os.TempDir()))
 	if err != nil {
@@ -43,8 +44,8 @@ func Make(parent, prefix string, remove func(string) error) (*Dir, error) {
 // lockName is the name of the file whose lock marks a directory as in use.
 const lockName = "lock"
 
-// removeDir removes a directory with all that is in it, the lock last: if this process is killed
-// meanwhile, the next one finds an unlocked directory and goes on.
+// removeDir removes a directory with everything in it, the lock last. If this process is killed
+// meanwhile, the next process finds an unlocked directory and goes on.
 func removeDir(path string, remove func(string) error) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {

@@ -18,8 +18,8 @@ const newPrefix = "airlock-new-"
 // tryLock takes the lock of an open file, or returns an error. Tests replace it.
 var tryLock = func(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// makeTemp makes a private directory, which the lock marks as in use while this process lives, and
-// removes those of processes that were killed.
+// makeTemp makes a private directory, and removes those of killed processes. The lock marks the new
+// directory as in use while this process lives.
 func makeTemp(parent, prefix string, remove func(string) error) (dir string, lock *os.File, err error) {
 	removeAbandoned(parent, prefix, remove)
 	made, err := os.MkdirTemp(parent, newPrefix)
@@ -32,8 +32,8 @@ func makeTemp(parent, prefix string, remove func(string) error) (dir string, loc
 		return "", nil, err
 	}
 	if tryLock(lock) != nil {
-		// This file system has no locks. Under another name the file keeps others from taking the
-		// directory for an abandoned one: it has no lock that is free, and is not empty.
+		// This file system has no locks. With another name, the file keeps others from removing the
+		// directory: they find no lock that is free, and a directory that is not empty.
 		_ = os.Rename(lock.Name(), filepath.Join(made, "no-lock"))
 	}
 	dir = filepath.Join(parent, prefix+strings.TrimPrefix(filepath.Base(made), newPrefix))
@@ -48,9 +48,9 @@ func makeTemp(parent, prefix string, remove func(string) error) (dir string, loc
 // maxAbandoned is how many directories one call of Make removes at most.
 const maxAbandoned = 100
 
-// removeAbandoned removes the directories whose process ended without doing so: only those of this
-// user, to which nobody else may write, and whose lock is free. A directory whose name says that it
-// is not locked yet must be an hour old. It follows no links.
+// removeAbandoned removes the directories that killed processes left: only directories of this
+// user, to which nobody else may write, and whose lock is free. Instead of a free lock, a directory
+// with a name that says that it is not locked yet must be an hour old. Links are not followed.
 func removeAbandoned(parent, prefix string, remove func(string) error) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {

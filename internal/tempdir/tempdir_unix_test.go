@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestDirectoryInUseWithoutLocks: on a file system without locks nobody removes a directory that is
-// in use, although it is old and has nothing in it that its process has put there.
+// TestDirectoryInUseWithoutLocks asserts that on a file system without locks nobody removes a
+// directory that is in use, although it is old and its process has put nothing into it.
 func TestDirectoryInUseWithoutLocks(t *testing.T) {
 	locks := tryLock
 	t.Cleanup(func() { tryLock = locks })
