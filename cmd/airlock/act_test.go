@@ -256,9 +256,8 @@ jobs:
 	}
 }
 
-// TestActAgentWithTools runs a workflow in which an agent without a model asks through the
-// tools, makes a mistake in each of three calls, and corrects it by the error. The gate then
-// applies what it asked for.
+// TestActAgentWithTools runs a workflow in which an agent without a model uses the tools. It makes
+// a mistake in each of three calls, and corrects it by the error. The gate then applies the items.
 func TestActAgentWithTools(t *testing.T) {
 	s := server(t, pullRequestFixture(), githubtest.Options{})
 	agent := filepath.Join(t.TempDir(), "agent")

@@ -17,8 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/acceptance"
 )
 
-// With a real headless Chromium, the documented browser command looks at a page whose script makes
-// the text, and its pictures are kept as evidence.
+// With a real headless Chromium, the documented browser command opens a page whose text a script
+// makes. Its pictures are kept as evidence.
 func TestBrowserExample(t *testing.T) {
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

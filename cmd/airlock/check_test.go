@@ -160,7 +160,7 @@ func TestActionReportsChecks(t *testing.T) {
 }
 
 // TestActionAnnotatesWithoutACheckRun asserts that findings become annotations if there is no check
-// run: a finding on a line that cannot carry a review comment would otherwise be shown nowhere.
+// run: nothing else could show a finding at a line that cannot carry a review comment.
 func TestActionAnnotatesWithoutACheckRun(t *testing.T) {
 	t.Parallel()
 	h, ws := newChecked(t)

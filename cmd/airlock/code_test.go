@@ -180,8 +180,8 @@ func TestCodeRefused(t *testing.T) {
 	}
 }
 
-// TestCodeHalfDone asserts what is said where GitHub refuses a part: the branch
-// stays and is linked to, or the changes are kept.
+// TestCodeHalfDone asserts the message if GitHub refuses a part of an item: the branch stays and
+// the message links to it, or the changes are kept.
 func TestCodeHalfDone(t *testing.T) {
 	t.Parallel()
 	t.Run("no pull request", func(t *testing.T) {
@@ -463,8 +463,8 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// newCodeWorkspace returns a step's surroundings on a runner that has checked out the
-// head of the event's pull request, with what an agent left there.
+// newCodeWorkspace returns the workspace of a step on a runner that has checked out the head of the
+// event's pull request. It contains an agent's lines and files.
 func newCodeWorkspace(t *testing.T, h hosted, lines string, files map[string]string) workspace {
 	t.Helper()
 	ws := newWorkspace(t, nil)
@@ -516,7 +516,8 @@ func TestActionCode(t *testing.T) {
 	}
 }
 
-// TestActionCodeRefused keeps what the policy denies as a patch that people find.
+// TestActionCodeRefused asserts that changes that the policy denies are kept as a patch that people
+// find.
 func TestActionCodeRefused(t *testing.T) {
 	t.Parallel()
 	h := newHosted(t)

@@ -251,9 +251,9 @@ func TestPostgresNetworkBreaks(t *testing.T) {
 	}
 }
 
-// TestPostgresIsFull asserts that, while PostgreSQL accepts no further connection, a new process
-// ends with an error that says what to do, a running coordinator refuses requests and logs that error,
-// and runs complete once there are connections again.
+// TestPostgresIsFull asserts what happens while PostgreSQL accepts no further connection. A new
+// process ends with an error that says what to do. A running coordinator refuses requests and logs
+// that error. Runs complete once there are connections again.
 func TestPostgresIsFull(t *testing.T) {
 	t.Parallel()
 	c := newDatabase(t, deterministic("gated", gated), "max_connections=20")

@@ -156,7 +156,7 @@ func (c *cluster) start(p *process) {
 		}
 		if serving || strings.Contains(line, "carrying out up to") {
 			go func() {
-				for ok := true; ok; { // so that the process is not blocked by its log
+				for ok := true; ok; { // otherwise its log would block the process
 					_, ok = p.read(lines)
 				}
 			}()

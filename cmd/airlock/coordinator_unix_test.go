@@ -60,7 +60,7 @@ func startReady(t testing.TB, cmd *exec.Cmd, ready string) (rest string) {
 	for lines.Scan() {
 		if _, rest, ok := strings.Cut(lines.Text(), ready); ok {
 			go func() {
-				for lines.Scan() { // so that the process is not blocked by its log
+				for lines.Scan() { // otherwise its log would block the process
 				}
 			}()
 			return rest
@@ -166,7 +166,7 @@ func TestCoordinatorKilled(t *testing.T) {
 		kills *= uint64(factor)
 	}
 	for k := range kills {
-		if k%8 == 7 { // so that no run loses its worker more often than it may
+		if k%8 == 7 { // otherwise a run could lose its worker too often
 			for id := range ids {
 				get(t, c.url+"/runs/"+id+"/wait?timeout=60")
 			}

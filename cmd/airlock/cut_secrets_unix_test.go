@@ -114,8 +114,9 @@ func TestNoPartOfASecretIsInWhatIsRefused(t *testing.T) {
 // it, at one place after the other.
 const leakingChecks = "checks:\n  format-command: 'true'\n  build-command: 'true'\n  lint-command: sh lint.sh\n  test-command: sh test.sh\n"
 
-// leakingScript returns a script that prints each line several times, with the secret for SECRET: a
-// limit cuts the secret at every third character.
+// leakingScript returns a script that prints each line several times, at first with BEFORE = 0,
+// then 3, 6 and so on. In a line, $s is the secret, and BEFORE says how many of its characters a
+// limit leaves.
 func leakingScript(lines ...string) string {
 	var script strings.Builder
 	script.WriteString("pad() { head -c $1 /dev/zero | tr '\\0' x; }\ns=" + cutSecret[:20] + "\ns=${s}" + cutSecret[20:] + "\n")

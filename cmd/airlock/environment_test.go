@@ -21,9 +21,9 @@ var chatty = []string{
 	"GIT_TRACE2_PERF=FILE", "GIT_TRACE2_ENV_VARS=GITHUB_TOKEN,INPUT_TOKEN,GIT_CONFIG_VALUE_0", "GIT_TRACE2_CONFIG_PARAMS=*", "GH_DEBUG=api", "CURL_VERBOSE=1", "LD_DEBUG=libs", "LD_DEBUG_OUTPUT=FILE",
 }
 
-// TestNoVariablePrintsTheToken asserts rules R8 and R14 of docs/security.md where an
-// earlier step has set every variable that makes programs print what they send, for the
-// API and for a push by git, over TLS to a server that also offers HTTP/2.
+// TestNoVariablePrintsTheToken asserts rules R8 and R14 of docs/security.md after an earlier step
+// has set every variable that makes programs print what they send. It uses the API and a push by
+// git, over TLS to a server that also offers HTTP/2.
 func TestNoVariablePrintsTheToken(t *testing.T) {
 	t.Parallel()
 	git := newOrigin(map[string]string{"README.md": "# Hello\n"}, map[string]string{"README.md": "# Hello, World\nMore.\n"})(t)

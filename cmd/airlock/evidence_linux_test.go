@@ -48,9 +48,9 @@ const (
 )
 
 // TestEvidenceThatCannotBeKept asserts that Airlock names the next step for each way in which
-// evidence cannot be kept. A directory that cannot be used ends the command before anything has run:
-// as wrong usage (2), or as a failure (3) if its disk is full. What cannot be kept later does not
-// change the verdict, unless the browser command fails because of it (1).
+// evidence cannot be kept. A directory that cannot be used ends the command before anything has
+// run: as wrong usage (2), or as a failure (3) if its disk is full. If a file cannot be kept later,
+// the verdict stays the same, unless the browser command fails because of that (1).
 func TestEvidenceThatCannotBeKept(t *testing.T) {
 	t.Parallel()
 	disk := func(size string) string { return strings.Replace(onDisk, "%s", size, 1) }
@@ -133,8 +133,8 @@ func TestEvidenceDirectoryIsRemoved(t *testing.T) {
 }
 
 // TestFullDiskOfVerdictsAndLoops fills the disks on which verdicts and loops are stored. It asserts
-// that the message says what to do, and that the same command works once there is room: it needs
-// earlier records, which must still be there.
+// that the message says what to do, and that the same command works once there is room. Some
+// commands need earlier records, which must still be there.
 func TestFullDiskOfVerdictsAndLoops(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -101,8 +101,8 @@ func TestActionLogIsNotObeyed(t *testing.T) {
 	}
 }
 
-// TestActionAgentTextIsOnlyText tests rule R15: what an agent writes is not a program for
-// a shell, no format, no template, no pattern and no file's name.
+// TestActionAgentTextIsOnlyText tests rule R15: a text of an agent is never taken for a program of
+// a shell, a format, a template, a pattern or a file's name.
 func TestActionAgentTextIsOnlyText(t *testing.T) {
 	t.Parallel()
 	var lines strings.Builder

@@ -127,9 +127,9 @@ func (j *job) executable(path string) {
 	}
 }
 
-// TestImageGitRunsNothing checks rule R6 of docs/security.md: no program that the clone
-// in the workspace, the home directory or the environment names is run, and the clone can
-// still be read.
+// TestImageGitRunsNothing checks rule R6 of docs/security.md: git runs no program that is named by
+// the clone in the workspace, by the home directory or by the environment. The clone can still be
+// read.
 func TestImageGitRunsNothing(t *testing.T) {
 	j, s := cloned(t)
 	arm(j)

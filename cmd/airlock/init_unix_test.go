@@ -94,7 +94,7 @@ func commitAll(t *testing.T, h hosted, work string) string {
 }
 
 // runWorkflow runs the workflow in a checkout, for the event of an issue that was opened, and
-// returns what the gate said.
+// returns the output of the gate.
 func runWorkflow(t *testing.T, h hosted, work string) string {
 	t.Helper()
 	var w writtenWorkflow

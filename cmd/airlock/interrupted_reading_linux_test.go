@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestInterruptedWhileReading asserts that one signal ends a command that waits for what somebody
-// writes on its standard input, and that it says so.
+// TestInterruptedWhileReading asserts that one signal ends a command that waits for text on its
+// standard input, and that the command says so.
 func TestInterruptedWhileReading(t *testing.T) {
 	t.Parallel()
 	for _, args := range shorttest.First(2, [][]string{{"sanitize"}, {"init"}, {"check", "--input", "-"}, {"verify", "--request", "-"}, {"agents", "add", "-"}, {"runs", "create", "phase-validation", "--parameters", "-", "--store", "s.db"}, {"collect"}, {"validate", "-"}}) {

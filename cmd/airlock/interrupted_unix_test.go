@@ -17,8 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestInterrupted asserts that an interruption between two writes leaves a report
-// of what was done and what was not, and that the next run does what was not done.
+// TestInterrupted asserts that an interruption between two writes leaves a report of what was done
+// and what was not, and that the next run does the rest.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})

@@ -9,8 +9,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// TestActionLoopWithAcceptance runs the jobs of a loop in which a criterion of the issue is not met,
-// then one cannot be verified, and in the end all are. A verdict about another commit is not used.
+// TestActionLoopWithAcceptance runs the jobs of a loop. At first a criterion of the issue is not
+// met, then a criterion cannot be verified, and in the end all are met. A verdict about another
+// commit is not used.
 func TestActionLoopWithAcceptance(t *testing.T) {
 	t.Parallel()
 	j := newLoopJobs(t)

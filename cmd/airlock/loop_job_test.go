@@ -132,8 +132,8 @@ func (j *loopJobs) job(n int, event string, payload map[string]any, findings str
 }
 
 // verify runs the job that verifies the acceptance criteria at the head, and returns its verdict
-// document. ok is false if the job refuses, because it cannot keep the code that it runs apart from
-// itself.
+// document. ok is false if the job refuses, because it cannot separate itself from the code of the
+// checks.
 func (j *loopJobs) verify(t *testing.T, n int, config string) (verdict string, ok bool) {
 	t.Helper()
 	event, payload := j.pushedBy("Codertocat")

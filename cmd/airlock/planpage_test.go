@@ -148,8 +148,8 @@ func TestPlanPage(t *testing.T) {
 	}
 }
 
-// TestPlanPageOfARealRun asserts that in the end the page says what was done, and that it says what
-// will be done before anything is written.
+// TestPlanPageOfARealRun asserts that, before anything is written, the page says what will be done,
+// and that in the end it says what was done.
 func TestPlanPageOfARealRun(t *testing.T) {
 	t.Parallel()
 	hosted := newHosted(t)

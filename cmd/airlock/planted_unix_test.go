@@ -190,8 +190,9 @@ func TestStrangeAnswersToPushes(t *testing.T) {
 	}
 }
 
-// TestInvisibleMarksInPaths asks for a pull request with a file below a protected directory, whose
-// name contains an invisible mark. The pull request is not opened, and the message shows the mark.
+// TestInvisibleMarksInPaths asks for a pull request with a file in a protected directory. The
+// file's name contains an invisible mark. The pull request is not opened, and the message shows the
+// mark.
 func TestInvisibleMarksInPaths(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

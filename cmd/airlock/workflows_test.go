@@ -227,8 +227,9 @@ func (s flowStep) isAirlock() bool {
 func (s flowStep) isGate() bool { return s.isAirlock() && s.With["mode"] != "check" }
 
 // checkSeparation checks rule R1 of docs/security.md. A job with a token executes nothing but the
-// gate. Every other job, in which an agent or a check works, has no secret and no permission to
-// write. It returns the violations, and the numbers of gates and of other jobs.
+// gate and a few harmless actions. Every other job, in which an agent or a check works, has no
+// secret and no permission to write. It returns the violations, and the numbers of gates and of
+// other jobs.
 func checkSeparation(t *testing.T, text string) (problems []string, gates, others int) {
 	t.Helper()
 	harmless := []string{"actions/create-github-app-token", "actions/checkout", "actions/download-artifact", "actions/upload-artifact"}

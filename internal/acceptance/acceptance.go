@@ -65,8 +65,8 @@ type Trust int
 const (
 	// Stranger is anybody who can write an issue or a pull request, or send a request to a server.
 	// Their criteria may look at paths and name checks. A command must equal one that the owner
-	// configured, and a URL must lead to a host that the owner allows. No validator is asked
-	// unless the owner wants that.
+	// configured, and a URL must lead to a host that the owner allows. Neither the validator nor
+	// the browser command judges them unless the owner wants that.
 	Stranger Trust = iota
 	// Owner is the user of the command line, or the author of the workflow.
 	Owner

@@ -14,7 +14,7 @@ type Config struct {
 	Roots []string
 	// Commands are those that a stranger's criteria may run, each a complete command line.
 	Commands []string
-	// StrangersToValidator lets the validator judge a stranger's criteria, too.
+	// StrangersToValidator lets the validator and the browser command judge a stranger's criteria.
 	StrangersToValidator bool
 	// Parallel is how many criteria are evaluated at the same time; 0: one.
 	Parallel int

@@ -165,7 +165,7 @@ func TestNoSecretComesOut(t *testing.T) {
 	}
 }
 
-// A response from elsewhere is masked as one that is made here.
+// A response from elsewhere is masked in the same way as a response that is made here.
 func TestNoSecretOfAnotherResponse(t *testing.T) {
 	req, err := acceptance.ReadRequest([]byte(secretRequest))
 	if err != nil {

@@ -73,7 +73,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Each bad message is answered with where and what.
+// Each error about a bad message says where and what is wrong.
 func TestInvalidRequests(t *testing.T) {
 	for message, want := range map[string]string{
 		"": "$: the message is empty", "hello": "neither JSON nor", "[1]": "a JSON object is expected, and the message is '[1]'", "{": "$: ", "null": "a JSON object is expected", `"` + "\x00": "not a JSON string",

@@ -206,9 +206,9 @@ func (v *verification) addJudgement(answer Response, s side) {
 // maxScreenshots is how many pictures of one program are kept.
 const maxScreenshots = 100
 
-// collect saves pictures that a program has left, at most maxScreenshots, and returns them. The path
-// of one that is saved is the name of its file of evidence; the description of one that cannot be
-// saved says so.
+// collect saves pictures that a program has left, at most maxScreenshots, and returns them. If a
+// picture is saved, its path becomes the name of its file of evidence; if it cannot be saved, its
+// description says so.
 func (v *verification) collect(program *Program, screenshots []Screenshot) (kept []Screenshot) {
 	for i, s := range firstOf(screenshots, maxScreenshots) {
 		if v.deps.Save != nil && program.Collect != nil {

@@ -127,8 +127,8 @@ func parseAttribute(word string) attributes {
 	return attributes{}
 }
 
-// newRule prepares a pattern. Git has no negative patterns here, and one that
-// names a directory matches no file.
+// newRule prepares a pattern. The result is false for a pattern that matches no file: a negative
+// one, which git does not have here, one that names a directory, or an invalid one.
 func newRule(pattern string, a attributes) (attributeRule, bool) {
 	if pattern == "" || strings.HasPrefix(pattern, "!") || strings.HasSuffix(pattern, "/") {
 		return attributeRule{}, false

@@ -9,8 +9,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 )
 
-// TestSkipAndMarked asserts which files remain for a caller that skips what Skip reports and some
-// soft marks, and the reasons for the others.
+// TestSkipAndMarked asserts which files remain for a caller that skips the files that Skip reports,
+// and those with some of the soft marks. It also asserts the reasons for which the others are
+// skipped.
 func TestSkipAndMarked(t *testing.T) {
 	t.Parallel()
 	file := func(path string, marks ...changes.Mark) changes.File {

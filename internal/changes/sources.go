@@ -172,9 +172,9 @@ func (s *Set) add(c ChangedFile) {
 	s.Files = append(s.Files, f)
 }
 
-// FromGit lists what head changes since it left base, as the pull request of
-// the two does. Errors are those of gitrepo: ErrMissing and ErrShallow when the
-// clone does not have the history, in which case GitHub's API can answer.
+// FromGit lists what head changes since it left base, as a pull request from head to base does.
+// Errors are those of gitrepo. ErrMissing and ErrShallow mean that the clone does not have the
+// history; GitHub's API can answer then.
 func FromGit(ctx context.Context, repo *gitrepo.Repo, base, head string) ([]ChangedFile, error) {
 	d, err := repo.Diff(ctx, base, head)
 	if err != nil {

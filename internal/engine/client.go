@@ -106,8 +106,8 @@ func (e *Engine) Wait(ctx context.Context, id string) (State, error) {
 	}
 }
 
-// Recover puts workflows back into their queues, and returns how many. They run under the
-// executor's name, but not in this engine: an earlier engine of that name took them after Open,
+// Recover puts back into their queues the workflows that run under the executor's name, but not in
+// this engine. It returns how many there were. An earlier engine of that name took them after Open,
 // before it noticed that this one had replaced it.
 func (e *Engine) Recover() (int, error) {
 	running, err := dbos.ListWorkflows(e.dbos, dbos.WithFilterStatus(dbos.WorkflowStatusPending), dbos.WithFilterExecutorIDs(e.id), dbos.WithFilterLoadInput(false), dbos.WithFilterLoadOutput(false))

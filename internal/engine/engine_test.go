@@ -122,8 +122,8 @@ func running(name string, run func(x *engine.Execution, input string) error) eng
 }
 
 // TestRecoverTakesWhatAReplacedEngineTook records in the store that a workflow runs under the
-// engine's name, as an engine that was replaced leaves it, and asserts that Recover takes up this
-// workflow and not the one that runs here.
+// engine's name. An engine that was replaced leaves such a record. It asserts that Recover takes up
+// this workflow, and not the one that runs here.
 func TestRecoverTakesWhatAReplacedEngineTook(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
@@ -287,7 +287,8 @@ func TestAnInterruptionEndsNoWorkflow(t *testing.T) {
 	})
 }
 
-// What DBOS does while the engine is being closed fails, and is not reported as an error.
+// What DBOS still tries while the engine is being closed fails. These failures are not logged as
+// errors.
 func TestClosingLogsNoError(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {

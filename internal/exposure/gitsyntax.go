@@ -114,8 +114,8 @@ func (r *gitConfigReader) header() (prefix string, ok bool) {
 	return name.String() + "." + subsection + ".", closed && r.next() == ']'
 }
 
-// subsection reads up to the closing quote. A backslash stands before a character that is taken
-// as it is. closed is false where the line ends first.
+// subsection reads up to the closing quote. A character after a backslash is taken as it is. closed
+// is false if the line ends before the quote.
 func (r *gitConfigReader) subsection() (name string, closed bool) {
 	var b strings.Builder
 	for c := r.next(); c != '"'; c = r.next() {

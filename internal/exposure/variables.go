@@ -10,7 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// knownVariables says why some variables are credentials or lead to them. Their name alone decides.
+// knownVariables says of some variables why they are credentials, or lead to credentials. Unless
+// its value is blank, the name of such a variable alone decides.
 var knownVariables = map[string]string{
 	"ACTIONS_ID_TOKEN_REQUEST_TOKEN": "it lets every program of the job ask GitHub for identity tokens (permission id-token)",
 	"ACTIONS_ID_TOKEN_REQUEST_URL":   "identity tokens (OIDC) can be requested there (permission id-token)",

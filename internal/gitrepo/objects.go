@@ -326,7 +326,8 @@ func (o object) id(digits int) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// header returns what precedes the content of an object where git stores or hashes it.
+// header returns the bytes that git puts before the content of an object, when it stores or hashes
+// it.
 func (o object) header() []byte { return fmt.Appendf(nil, "%s %d\x00", o.kind, len(o.data)) }
 
 // writeObject writes an object as a file of its own, and returns its id.

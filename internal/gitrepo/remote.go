@@ -245,12 +245,12 @@ func (m *Remote) fetchError(out Output) error {
 	return fmt.Errorf("fetching from %s: %s", m, reason)
 }
 
-// runRemote runs a command of git that talks to the remote; every exit code is a result.
-// The output's Stderr contains no secret.
+// runRemote runs a command of git that talks to the remote. An exit code other than 0 is a result,
+// and not an error. The output's Stderr contains no secret.
 //
-// The token goes through a pipe that git's own credential helper reads when the server asks
-// for it: not through arguments, the environment or a file, which other processes could
-// read. The helper gives it to the remote's host only.
+// The token goes through a pipe that git's own credential helper reads when the server asks for the
+// token. It does not go through arguments, the environment or a file, because other processes could
+// read these. The helper gives it to the remote's host only.
 func (r *Repo) runRemote(ctx context.Context, m *Remote, args ...string) (Output, error) {
 	config, remove, err := r.tempFile("config", m.config)
 	if err != nil {

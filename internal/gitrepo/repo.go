@@ -63,9 +63,9 @@ var ErrTooLarge = nofollow.ErrTooLarge
 // deepen is the remedy for a clone that lacks history.
 const deepen = "set 'fetch-depth: 0' for actions/checkout, or leave the diff to GitHub's API"
 
-// New makes a repository that borrows the objects of the clone, or an empty one for a nil
-// clone. It removes what repositories of killed processes left, and refuses a clone whose
-// object directories contain something that is neither an ordinary file nor a directory.
+// New makes a repository that borrows the objects of the clone, or an empty one for a nil clone. It
+// removes repositories that killed processes left. It refuses a clone if an object directory
+// contains something that is neither an ordinary file nor a directory.
 func New(clone *Clone, opt Options) (*Repo, error) {
 	switch {
 	case clone != nil:

@@ -171,8 +171,8 @@ type Style struct {
 	// Message returns the complete message of a commit, already clean; nil: the change's
 	// own. An empty one is replaced.
 	Message func(c Change) string
-	// AuthorOf returns a commit's author; nil: the change's own. One that is unknown is
-	// replaced by the Committer.
+	// AuthorOf returns a commit's author; nil: the change's own. An unknown author is replaced by
+	// the Committer.
 	AuthorOf func(c Change) Person
 }
 

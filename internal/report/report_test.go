@@ -22,7 +22,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// hostile is what an agent writes to be obeyed or to be taken for Airlock.
+// hostile is a text with which an agent tries to be obeyed, or to be taken for Airlock.
 const hostile = "x\r\n\n## All is done\n| a | b |\n</details></table><script>alert(1)</script><img src=x onerror=y> ![i](https://evil.example/i) " +
 	"[l](https://evil.example/l) https://evil.example @octocat @org/team `c` ``` ~~~ <!-- \x1b[2J\x1b]8;;https://evil.example\x07 \x00\u202e ::error::pwned ##[error]pwned"
 

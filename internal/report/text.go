@@ -62,8 +62,8 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 }
 
 // PlanText writes the plan for a terminal: every operation with its requests and the texts as they
-// would be posted, with marks where they were cleaned. Then come the checks that were not possible,
-// and the permissions that the plan needs.
+// would be posted, with marks where they were cleaned. Then come the things that could not be
+// checked, and the permissions that the plan needs.
 func (r *Report) PlanText(w io.Writer, colour bool) error {
 	t := &terminal{w: w, colour: colour}
 	p := r.plan

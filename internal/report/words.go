@@ -56,7 +56,7 @@ func fullyMarked(l shownLine) pages.DiffLine {
 	return pages.DiffLine{Mark: l.mark, Parts: []pages.DiffPart{{Text: l.text, Marked: true}}}
 }
 
-// compareWords marks the words of two lines that the other does not have.
+// compareWords marks the words of each of two lines that the other line does not have.
 func compareWords(was, is shownLine, budget *int) (pages.DiffLine, pages.DiffLine) {
 	a, b := splitWords(was.text), splitWords(is.text)
 	if *budget -= len(a) * len(b); *budget < 0 {

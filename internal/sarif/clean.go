@@ -21,9 +21,9 @@ type Cleaner interface {
 
 // Clean makes every string in an untrusted log safe. The members "markdown" are cleaned as
 // Markdown, and all other strings as plain text, names included. The text of a message may embed
-// links. Absolute URIs that the link rules do not allow are left out. So are members that are null,
-// and members with the same cleaned name as another one. Members are sorted. Otherwise the log does
-// not change. Prepare checks the URIs of artifacts.
+// links. Absolute URIs that the link rules do not allow are left out, and so are members that are
+// null. If the cleaned name of a member is already taken, the member is left out. Members are
+// sorted. Otherwise the log does not change. Prepare checks the URIs of artifacts.
 func (l *Log) Clean(c Cleaner) []Note {
 	n := notes{}
 	n.add(RuleNulls, "", l.nulls)

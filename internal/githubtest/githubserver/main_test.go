@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// started runs the command until the returned function is called, which returns the exit
-// status and what was written to standard error.
+// started runs the command and returns its URL. The function stop ends the command, and returns the
+// exit status and what was written to standard error.
 func started(t *testing.T, args ...string) (url string, stop func() (int, string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
