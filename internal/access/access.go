@@ -53,7 +53,7 @@ type Grant struct {
 	Scopes []Scope
 
 	// The rest is for Tokens.Holds.
-	token, session string // the hashes of those that the grant is from; "" for none
+	token, session string // the hashes of the grant's token and session; "" for none
 	tokenless      bool   // see WithoutToken
 }
 
@@ -78,8 +78,8 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_token ON sessions (token);
 CREATE INDEX sessions_by_end ON sessions (expires)`)}}
 
-// refresh is how long Tokens uses what it has read from the store before it reads that again. After
-// that time, a token that another process has revoked is refused.
+// refresh is how long Tokens uses what it has read from the store before it reads the store again.
+// After that time, a token that another process has revoked is refused.
 const refresh = time.Second
 
 // Tokens keeps the tokens of a store that was opened with Tables. It is safe for concurrent use.

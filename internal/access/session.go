@@ -39,8 +39,8 @@ func (t *Tokens) SignIn(ctx context.Context, token string) (secret string, g Gra
 	return secret, g, err == nil, err
 }
 
-// CheckSession returns what a session's token allows; ok is false if there is no such
-// session, or no longer.
+// CheckSession returns what a session's token allows; ok is false if there is no such session, or
+// if it has ended.
 func (t *Tokens) CheckSession(ctx context.Context, secret string) (g Grant, ok bool, err error) {
 	if secret == "" {
 		return g, false, nil

@@ -21,8 +21,9 @@ type WorkspaceConfig struct {
 	Bases []string      // commits that the changes may have been made from, best first
 	// Exclude are slash-separated paths below Dir that are never part of the changes.
 	Exclude []string
-	// KeepFiltered takes files as they are in the work tree even if git would pass their content
-	// through a filter. Otherwise such files are left out, because git would commit other content.
+	// KeepFiltered takes a file as it is in the work tree even if git would pass its content
+	// through a filter. Otherwise such a file is left out if only the filter could tell what git
+	// would commit.
 	KeepFiltered bool
 }
 

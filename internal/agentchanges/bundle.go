@@ -80,7 +80,7 @@ func (r reader) bundle(ctx context.Context, cfg FileConfig) (gitrepo.Series, err
 // unpack keeps the bundle's objects. It returns the commit that tip is, or that it leads to if it
 // is a tag.
 func (r reader) unpack(ctx context.Context, b bundle, tip string) (string, error) {
-	// Old histories contain what these three names stand for, and GitHub accepts it.
+	// Old histories contain the mistakes with these three names, and GitHub accepts them.
 	const strict = "--strict=zeroPaddedFilemode=ignore,badTimezone=ignore,missingSpaceBeforeDate=ignore"
 	out, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(b.pack)}, "index-pack", "--stdin", "--fix-thin", strict, "--max-input-size="+strconv.Itoa(maxBundle))
 	if err != nil {

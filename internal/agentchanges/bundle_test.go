@@ -126,8 +126,8 @@ func TestSeriesOfMerges(t *testing.T) {
 	if s := read(c.Git("rev-parse", "main")); len(s.Changes) != 0 {
 		t.Errorf("%+v", s)
 	}
-	// Of two bases in the history, the nearer one counts. A base outside of the history counts if
-	// there is no other, as the commit where it and the history parted.
+	// Of two bases in the history, the nearer one counts. If the only base is outside of the
+	// history, the commit where the two parted counts.
 	c.Git("checkout", "-q", "-b", "other", side)
 	c.Write("d", "other")
 	other := c.Commit("other")

@@ -17,7 +17,7 @@ const maxSeries = 1000
 // deepen is the remedy for a clone that lacks the base.
 const deepen = "set 'fetch-depth: 0' for actions/checkout, or name the commit that they were made from (changes-base)"
 
-// existing returns those of the commits that the repository has, in their order.
+// existing returns the given commits that the repository has, in the given order.
 func (r reader) existing(ctx context.Context, commits []string) ([]string, error) {
 	var found []string
 	seen := map[string]bool{"": true}
@@ -37,7 +37,7 @@ func (r reader) existing(ctx context.Context, commits []string) ([]string, error
 	return found, nil
 }
 
-// noBase returns the error for bases of which the repository has none. It says what to do
+// noBase returns the error if the repository has none of the bases. The error says what to do
 // about it.
 func (r reader) noBase(bases []string) error {
 	if len(bases) == 0 {

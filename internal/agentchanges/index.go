@@ -48,7 +48,7 @@ type stagedFile struct {
 	fresh   bool // its metadata is as above, and size is not truncated
 }
 
-// readIndex reads the clone's index, and the one that it is split from. If there is none, the
+// readIndex reads the clone's index, and the index that it is split from. If there is none, the
 // error is fs.ErrNotExist.
 func (r reader) readIndex() (*index, error) {
 	data, info, err := gitrepo.ReadFile(r.repo.Clone().GitDir, "index", maxIndex)
@@ -79,7 +79,8 @@ func (r reader) readIndex() (*index, error) {
 
 var errIndex = errors.New("it is not a complete index")
 
-// indexFile is what one file of an index contains: all of it, unless it is split.
+// indexFile is the content of one index file. If the index is split, another file has the other
+// part.
 type indexFile struct {
 	entries []indexEntry
 	// sharedID names the file that the index is split from; "" for none. removed and replaced
@@ -215,11 +216,11 @@ func (x *indexFile) index() *index {
 	return all
 }
 
-// indexName reads an entry's name, which in version 4 may begin as the one before does. It
-// returns how many bytes it has read: in version 4 with the NUL, in older ones without.
+// indexName reads an entry's name. In version 4 a name may share its beginning with the name
+// before. n is how many bytes were read: in version 4 with the NUL, in older versions without it.
 func indexName(b []byte, before string, version uint32) (name string, n int, err error) {
 	keep := 0
-	if version == 4 { // first how many bytes to cut off the name before, then what follows
+	if version == 4 { // a number of bytes to cut off the name before, then the rest of the name
 		cut := 0
 		for {
 			if n == len(b) || n > 4 {
@@ -249,8 +250,8 @@ func indexName(b []byte, before string, version uint32) (name string, n int, err
 	return name, n + end, nil
 }
 
-// readExtensions reads where the index is split, and returns an error for an extension that
-// would change the meaning of the entries in another way.
+// readExtensions reads the extensions of the tree and of a split index. It returns an error for an
+// extension that it does not know and that changes the meaning of the entries.
 func (x *indexFile) readExtensions(rest []byte, idLen int) error {
 	for len(rest) >= 8 {
 		kind, size := string(rest[:4]), int64(binary.BigEndian.Uint32(rest[4:]))
@@ -272,9 +273,9 @@ func (x *indexFile) readExtensions(rest []byte, idLen int) error {
 	return nil
 }
 
-// readTree reads the extension in which git notes the trees that the entries make. The first one
-// is the root's, and the only one that is read: a NUL after its empty path, how many entries it
-// covers, a space, how many trees follow, a newline, and its id.
+// readTree reads the id of the root's tree from the extension in which git notes the trees of the
+// entries. The root's tree is the first one there: a NUL after its empty path, the number of
+// entries that it covers, a space, the number of trees that follow, a newline, and its id.
 func (x *indexFile) readTree(data []byte, idLen int) {
 	counts, rest, found := bytes.Cut(data, []byte{'\n'})
 	coversAll := bytes.HasPrefix(counts, fmt.Appendf(nil, "\x00%d ", len(x.entries)))

@@ -27,10 +27,10 @@ const (
 
 var errPack = errors.New("its pack of objects cannot be read: the file is cut off, write it again")
 
-// checkPack returns gitrepo.ErrTooLarge if the objects of a pack exceed the limits, as a few
-// megabytes can unpack to many gigabytes, and errPack if the pack cannot be read. It reads the
-// pack like git index-pack, without resolving deltas: see gitformat-pack(5). idLen is the length
-// of an object id in bytes.
+// checkPack returns gitrepo.ErrTooLarge if the objects of a pack exceed the limits, and errPack if
+// the pack cannot be read. A few megabytes can unpack to many gigabytes. checkPack reads the pack
+// like git index-pack, without resolving deltas: see gitformat-pack(5). idLen is the length of an
+// object id in bytes.
 func checkPack(pack []byte, idLen int) error {
 	if len(pack) < 12+idLen || string(pack[:4]) != "PACK" {
 		return errPack

@@ -17,8 +17,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// packObject returns an object of a pack: its header, what is between that and the content, and the
-// content.
+// packObject returns an object of a pack: its header, then the bytes between, then the content.
 func packObject(kind byte, size int, between, content []byte) []byte {
 	first := kind<<4 | byte(size&15)
 	if size >>= 4; size > 0 {

@@ -86,7 +86,7 @@ var (
 	combined = lazyregexp.New(`(?m)^diff --(?:cc|combined) `)
 	// submodule is what git diff --submodule=log writes instead of a diff.
 	submodule = lazyregexp.New(`(?m)^Submodule .* [0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}`)
-	// inWords is what diff -r writes of a file that it does not compare.
+	// inWords matches a line of diff -r about a file that it does not compare.
 	inWords = lazyregexp.New(`(?m)^(?:Binary files .+ and .+ differ|Only in .+: .+)$`)
 	// hunkHeader is the line at which a hunk begins, with its counts of lines before and after.
 	hunkHeader = lazyregexp.New(`^@@ -[0-9]+(?:,([0-9]+))? \+[0-9]+(?:,([0-9]+))? @@`)
@@ -133,9 +133,9 @@ func (r reader) readPatches(ctx context.Context, name string, data []byte) (patc
 // lineAt returns the number of the line at an offset, from 1.
 func lineAt(data []byte, offset int) int { return 1 + bytes.Count(data[:offset], []byte{'\n'}) }
 
-// normalizeLines ends the last line, which git apply asks for, and removes the CR from the
-// line ends of a file in which even git's own lines have it: git writes those with LF even
-// if a file has CRLF.
+// normalizeLines adds a missing newline at the end, because git apply requires it. It also removes
+// the CRs at the ends of lines if git's own lines have one: git writes its own lines with LF even
+// in a diff of a file with CRLF.
 func normalizeLines(data []byte) []byte {
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		data = append(data[:len(data):len(data)], '\n')
@@ -267,9 +267,10 @@ func (r reader) check(ctx context.Context, p *patch, left *int) error {
 	return err
 }
 
-// lineAfterHunk returns the number of the first line that is added or removed although the hunk before
-// has all the lines that its header announces; 0 if there is none. git takes it for words between two
-// diffs. git must be able to read the diffs.
+// lineAfterHunk returns the number of the first line that looks added or removed, but comes after
+// a hunk that already has all the lines that its header announces. It returns 0 if there is no
+// such line. git takes such a line for words between two diffs. git must be able to read the
+// diffs.
 func lineAfterHunk(diffs []byte) int {
 	n, before, after := 0, 0, 0 // before and after are how many lines the hunk still has
 	follows := false            // the lines since a hunk look like more of it
@@ -374,8 +375,8 @@ func findStrip(diffs []byte) (strip, line int, err error) {
 	return 1, 0, nil
 }
 
-// withoutPrefix reports whether the two names after "diff --git" have no prefix: then they
-// are equal, or the first one is that of a rename or copy in the lines that follow.
+// withoutPrefix reports whether the two names after "diff --git" have no prefix: the two are
+// equal, or a line "rename from" or "copy from" below names the first one.
 func withoutPrefix(names string, following [][]byte) bool {
 	if half := len(names) / 2; len(names)%2 == 1 && names[half] == ' ' && names[:half] == names[half+1:] {
 		return true

@@ -142,8 +142,8 @@ func TestPatchSeriesOfOtherDiffs(t *testing.T) {
 }
 
 // patched returns a clone with three commits on base: the tip of main changes line 20, the commit
-// near changes a line near it, and the commit same changes line 20, too. diff is a mail with the change
-// of main.
+// near changes a line near line 20, and the commit same also changes line 20. diff is a mail with
+// the change of main.
 func patched(t *testing.T) (c clone, base, near, same string, diff []byte) {
 	t.Helper()
 	c = newClone(t)
@@ -230,7 +230,7 @@ func TestPatchSeriesWithoutChangesOrBase(t *testing.T) {
 			t.Errorf("%+v, %v", s, err)
 		}
 	}
-	// What is there already changes nothing, and is noted.
+	// A change that the base already has changes nothing, and is noted.
 	s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Name: "x", Data: diff, Bases: []string{c.Git("rev-parse", "main")}})
 	if err != nil || len(s.Changes) > 0 || !strings.Contains(strings.Join(s.Notes, "\n"), "changes nothing") {
 		t.Errorf("%+v, %v", s, err)
@@ -280,8 +280,8 @@ func TestPatchSeriesNotesASubmoduleInWords(t *testing.T) {
 	}
 }
 
-// TestPatchSeriesNotesFilesInWords asserts that what diff -r says of files that it does not compare is
-// noted, and that their names in hunks are not.
+// TestPatchSeriesNotesFilesInWords asserts that lines of diff -r about files that it does not
+// compare are noted, and that lines in hunks that look the same are not.
 func TestPatchSeriesNotesFilesInWords(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

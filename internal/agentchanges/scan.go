@@ -16,8 +16,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// scan finds out which files of a work tree may differ from the last commit, and copies
-// those that do. Finding them opens only the files of ignore rules and attributes.
+// scan finds out which files of a work tree may differ from the last commit, and copies the files
+// that do differ. To find them, it opens only the files of ignore rules and attributes.
 type scan struct {
 	tree      *gitrepo.WorkTree
 	others    []*gitrepo.WorkTree // the same directory, opened for other goroutines
@@ -115,8 +115,8 @@ func (s *scan) list(ctx context.Context, dirs []string) ([][]fs.DirEntry, error)
 	return listed, nil
 }
 
-// classify decides for each name in a directory: the directory is listed, the file is compared, the
-// ignore rules are asked, or it is left out.
+// classify decides about each name in a directory: it is listed as a directory, compared as a
+// tracked file, left to the ignore rules, or left out.
 func (s *scan) classify(dir string, entries []fs.DirEntry) error {
 	// Of another repository below this one, only tracked files count.
 	nested := dir != "" && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isDotGit(e.Name()) })
@@ -164,8 +164,8 @@ func (s *scan) classify(dir string, entries []fs.DirEntry) error {
 	return nil
 }
 
-// compare adds a tracked file to those that have to be read if it may differ from what is
-// committed. It does not open the file.
+// compare adds a tracked file to toRead if its content may differ from the committed content. It
+// does not open the file.
 func (s *scan) compare(name string, staged *stagedFile, e fs.DirEntry) error {
 	if !e.Type().IsRegular() && e.Type() != fs.ModeSymlink {
 		s.special = append(s.special, name)
@@ -232,8 +232,8 @@ func (s *scan) classifyUnknown(ctx context.Context) error {
 	return nil
 }
 
-// removed lists the committed files that do not exist any more. What a sparse checkout leaves out
-// may be absent without having been removed. So may a submodule, which is noted instead.
+// removed lists the committed files that do not exist any more. A file that a sparse checkout
+// leaves out does not count as removed. Neither does an absent submodule, which is noted instead.
 func (s *scan) removed() []string {
 	if s.kept == s.committed.len() {
 		return nil

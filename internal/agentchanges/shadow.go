@@ -16,9 +16,9 @@ import (
 // maxRules is how large a file of ignore rules or attributes may be, in bytes.
 const maxRules = 4 << 20
 
-// shadow is a work tree of our own that contains what git has to see of somebody else's: the
-// files of rules, the directories, and the files that were changed. git runs there with
-// nothing but our configuration.
+// shadow is a work tree of our own. It contains the parts of somebody else's work tree that git
+// has to see: the files of rules, the directories, and the files that were changed. git runs there
+// with nothing but our configuration.
 type shadow struct {
 	repo  *gitrepo.Repo
 	root  *os.Root
@@ -55,7 +55,7 @@ func (r reader) newShadow(ctx context.Context, dir string) (*shadow, error) {
 // Close closes the shadow's handle. Its files are removed with the directory.
 func (sh *shadow) Close() { _ = sh.root.Close() }
 
-// copyFromClone copies a file of the clone. One that does not exist becomes an empty one.
+// copyFromClone copies a file of the clone. If the file does not exist, the copy is empty.
 func (r reader) copyFromClone(name, to string) error {
 	data, _, err := gitrepo.ReadFile(r.repo.Clone().CommonDir, filepath.FromSlash(name), maxRules)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +96,7 @@ func (sh *shadow) git(ctx context.Context, maxExit int, list []string, args ...s
 	return sh.repo.Run(ctx, gitrepo.Call{Stdin: strings.NewReader(stdin), Limit: maxIndex, Index: sh.index, WorkTree: sh.dir, Env: sh.env, MaxExit: maxExit}, args...)
 }
 
-// ignored returns those of the names that the rules hide.
+// ignored returns the names that the ignore rules hide.
 func (sh *shadow) ignored(ctx context.Context, names []string) (map[string]bool, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -141,7 +141,7 @@ func (sh *shadow) mkdir(name string) error {
 	return sh.root.MkdirAll(filepath.FromSlash(name), 0o700)
 }
 
-// write makes a file, which replaces one that exists.
+// write makes a file. It replaces a file of that name.
 func (sh *shadow) write(name string, data []byte, perm fs.FileMode) error {
 	if err := sh.mkdir(filepath.Dir(filepath.FromSlash(name))); err != nil {
 		return err

@@ -26,29 +26,31 @@ const (
 	maxDepth     = 200       // of directories that are not committed
 )
 
-// FromWorkspace reads the commits after the base. What is not committed follows as one last change,
-// without author and message: files that git tracks and those that no ignore rule of the work tree
-// hides. If a file was staged and then changed again, the work tree counts.
+// FromWorkspace reads the commits after the base. Changes that are not committed follow as one
+// last change, without author and message. They include files that git does not track, unless an
+// ignore rule of the work tree hides them. If a file was staged and then changed again, the work
+// tree counts.
 //
 // Nothing is written in the work tree and git does not run there. The configuration and the
 // attributes of the repository only say how git would store the files. No filter runs. A changed
-// file that needs one is left out, unless cfg.KeepFiltered is set. Submodules, nested repositories
-// and what is neither a file nor a link are left out, too. For all of these there are notes.
+// file that needs one is left out, unless cfg.KeepFiltered is set. Submodules, nested
+// repositories, and anything that is neither a file nor a link are left out, too. There are notes
+// about all of these.
 //
-// The error is ErrNoBase if no base can be read, and gitrepo.ErrTooLarge if a limit is exceeded. If
-// a file cannot be read, or is written meanwhile, the error names it.
+// The error is ErrNoBase if no base can be read, and gitrepo.ErrTooLarge if a limit is exceeded.
+// If a file cannot be read, or is written meanwhile, the error names it.
 func FromWorkspace(ctx context.Context, cfg WorkspaceConfig) (gitrepo.Series, error) {
 	s, _, err := ReadWorkspace(ctx, cfg)
 	return s, err
 }
 
-// Stamps returns when a file of a work tree was last written, and its size in bytes, as far
-// as that was looked at: ok is false for other files. The name is relative to the work tree.
+// Stamps returns when a file of a work tree was last written, and its size in bytes. ok is false
+// if they are not known. The name is relative to the work tree.
 type Stamps func(name string) (modified time.Time, size int64, ok bool)
 
-// ReadWorkspace does what FromWorkspace does. It also returns what it has seen of the files
-// that have not changed since git wrote its index, which is nearly all of them, so that
-// nobody needs to look at each of them again.
+// ReadWorkspace does what FromWorkspace does. It also returns the stamps of the files that have
+// not changed since git wrote its index. Nearly all files are among them, so nobody needs to look
+// at each of them again.
 func ReadWorkspace(ctx context.Context, cfg WorkspaceConfig) (gitrepo.Series, Stamps, error) {
 	r := reader{cfg.Repo}
 	if err := r.checkWorkTree(cfg.Dir); err != nil {

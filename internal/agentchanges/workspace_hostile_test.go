@@ -146,7 +146,7 @@ func (c clone) fails(args ...string) {
 	}
 }
 
-// sparseFile writes a file of so many zeros, which take no space.
+// sparseFile writes a file of zeros, which take no space on the disk. size is the number of zeros.
 func (c clone) sparseFile(name string, size int64) {
 	c.T.Helper()
 	c.Write(name, "")

@@ -81,7 +81,8 @@ func (c clone) workspaceSeries(r *gitrepo.Repo, src agentchanges.WorkspaceConfig
 	return s
 }
 
-// workspace is workspaceSeries that returns the mode and content of each file of the last tree, too.
+// workspace does what workspaceSeries does. It also returns the mode and content of each file of
+// the last tree.
 func (c clone) workspace(src agentchanges.WorkspaceConfig) (s gitrepo.Series, tree map[string]string) {
 	c.T.Helper()
 	r, t := c.Open(), c.T
@@ -479,8 +480,8 @@ func TestWorkspaceSeriesOfOtherClones(t *testing.T) {
 	}
 }
 
-// TestReadWorkspaceStamps asserts that the stamps of files that are as the index has them
-// are those of the work tree, and that there are none of other files.
+// TestReadWorkspaceStamps asserts that files that are as in the index have the stamps of the work
+// tree, and that other files have no stamps.
 func TestReadWorkspaceStamps(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

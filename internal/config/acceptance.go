@@ -65,7 +65,7 @@ func acceptanceKeys() []key[Acceptance] {
 }
 
 // checkNotBlank checks a command line that is only compared with others. The error's text
-// continues a sentence that begins with it.
+// continues a sentence that begins with the command line.
 func checkNotBlank(line string) error {
 	if strings.TrimSpace(line) == "" {
 		return errors.New("names no command")

@@ -64,8 +64,8 @@ type ReportSettings struct {
 	Annotations                       Annotate
 }
 
-// Own returns what Airlock's own items may do where these settings apply: onPull is whether
-// they are about a pull request, without which there is neither a comment nor a review.
+// Own returns what Airlock's own items may do under these settings. onPull is whether the items
+// are about a pull request. If they are not, there is neither a comment nor a review.
 func (r ReportSettings) Own(onPull bool) policy.OwnSettings {
 	unlessOff := func(b *bool) bool { return b == nil || *b }
 	comments := policy.DefaultOwnReviewComments
@@ -99,7 +99,7 @@ func checksKey() key[SafeOutputs] {
 	}
 }
 
-// ReviewsOnly is the word that stands for the checks of which only the reviews run.
+// ReviewsOnly is the word for checks that run only the reviews.
 const ReviewsOnly = "reviews-only"
 
 // checksSection returns the shape of the settings of the checks, or ReviewsOnly.

@@ -107,7 +107,7 @@ func TestChecks(t *testing.T) {
 }
 
 // TestChecksAllowAgentsNothing asserts that a file with checks alone is a configuration, and that
-// checks enable nothing: what an agent may do is the same as without them.
+// checks enable nothing: an agent may do the same as without them.
 func TestChecksAllowAgentsNothing(t *testing.T) {
 	for _, text := range []string{"checks:", "checks: {}", allChecks} {
 		cfg, err := Parse("x", []byte(text))

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// warnOfContradictions warns of restrictions of one kind that no item can meet all at once. They
-// deny what the owner seems to allow, and nobody would notice before the first item.
+// warnOfContradictions warns if no item of the kind can meet all of its restrictions at once. Such
+// restrictions deny what the owner seems to allow, and nobody would notice before the first item.
 func warnOfContradictions(d *decoder, kind policy.Kind, given *node, kc policy.KindConfig) {
 	warn := func(key, format string, args ...any) {
 		at := given
@@ -66,13 +66,13 @@ func emptyOr[T any](list []T, name, why string) string {
 // canBeAsked reports whether an item may ask for a label that a pattern of the allowed ones
 // matches.
 func canBeAsked(kc policy.KindConfig, pattern string) bool {
-	// A blocked pattern matches this example only where it has a wildcard of its own.
+	// \x01 stands for any text. A blocked pattern matches it only with a wildcard of its own.
 	example := strings.ReplaceAll(pattern, "*", "\x01")
 	return !policy.AnyLabelMatches(kc.BlockedLabels, example)
 }
 
-// canBranch reports whether a pattern can match the name of a new branch, which begins with
-// the prefix. What follows braces or "**" is taken to match, and a class to match any character.
+// canBranch reports whether a pattern can match the name of a new branch, which begins with the
+// prefix. It takes everything from braces or "**" on to match, and a class to match any character.
 func canBranch(pattern, prefix string) bool {
 	// reached[n] is whether the pattern so far matches the first n bytes of the prefix. The last
 	// element also stands for all names that are longer.
@@ -119,7 +119,8 @@ func patternCharacter(pattern string) (c byte, anyCharacter bool, width int) {
 	return pattern[0], false, 1
 }
 
-// afterCharacter returns what canBranch has reached after one more character.
+// afterCharacter returns the value of reached in canBranch after one more character of the
+// pattern.
 func afterCharacter(reached []bool, prefix string, c byte, anyCharacter bool) []bool {
 	next := make([]bool, len(reached))
 	for n, ok := range reached {

@@ -23,7 +23,7 @@ type decoder struct {
 	evaluated bool
 	// keys records what becomes of each key of a front matter.
 	keys []Key
-	// unreadImports is set where an import was not read, which may restrict what is allowed.
+	// unreadImports is set if an import was not read. The import may restrict what is allowed.
 	unreadImports bool
 	// placeOf is the function of that name. It reads the tables of keys, whose functions would be an
 	// initialization cycle if they called it directly.
@@ -156,8 +156,8 @@ func (d *decoder) unknownKey(path, name string, names []string) string {
 	return unknown + "; known are: " + strings.Join(names, ", ")
 }
 
-// nearestKey returns the key that is most similar to a name. The other names of kinds count
-// as keys too, as the configuration takes them.
+// nearestKey returns the key that is most similar to a name. The other names of kinds count as
+// keys too, because the configuration accepts them.
 func nearestKey(name string, keys []string) string {
 	known := slices.Clone(keys)
 	for _, spec := range safeoutput.Kinds() {

@@ -69,9 +69,9 @@ func docTable[T any](keys []key[T]) string {
 	return strings.ReplaceAll(b.String(), "**", "\\*\\*")
 }
 
-// TestDocumentedExamples asserts that every example of docs/configuration.md is a configuration, by
-// the decoder and by the schema, and has no warning unless it begins with "noop: false"; and that
-// every kind has an example, and each of its other names is mentioned.
+// TestDocumentedExamples asserts that the decoder and the schema accept every example of
+// docs/configuration.md, and that only an example that begins with "noop: false" has a warning. It
+// also asserts that every kind has an example, and that each of a kind's other names is mentioned.
 func TestDocumentedExamples(t *testing.T) {
 	raw, err := os.ReadFile(docsFile)
 	if err != nil {

@@ -2,8 +2,8 @@ package config
 
 import "github.com/agent-airlock/airlock/internal/policy"
 
-// ignored returns keys that are accepted and whose values set nothing. warn is called for
-// each one that the owner gave.
+// ignored returns keys that are accepted and whose values set nothing. warn is called for each of
+// these keys that the owner gave.
 func ignored[T any](names []string, warn func(d *decoder, given *node, name string)) []key[T] {
 	keys := make([]key[T], len(names))
 	for i, name := range names {
@@ -37,9 +37,9 @@ func insteadOf(name string) string {
 	return "it has no effect in Airlock"
 }
 
-// restricting returns keys of the widely used front matter that allow less, or write
-// elsewhere, in ways that Airlock does not support. Ignoring them would allow more than
-// the owner wants, so items of the kind are only planned.
+// restricting returns keys of the widely used front matter by which items may do less, or act
+// elsewhere, in ways that Airlock does not support. Ignoring such a key would allow more than the
+// owner wants. So items of the kind are only planned, unless the key's value is false or null.
 func restricting(names ...string) []kindKey {
 	return ignored[policy.KindConfig](names, func(d *decoder, given *node, name string) {
 		if given.kind == nullNode || given.kind == boolNode && given.text == "false" {

@@ -16,8 +16,8 @@ type importInputs struct {
 	d    *decoder
 	file string // the imported file's name
 	at   *node  // where the importing file names it
-	// values are the inputs by name: what the importing file gives below "with", and for the
-	// others the defaults of the imported file's import-schema.
+	// values are the inputs by name: the values that the importing file gives below "with",
+	// otherwise the defaults of the imported file's import-schema.
 	values map[string]*node
 }
 
@@ -136,8 +136,8 @@ func (in *importInputs) checkProperties(name string, value, properties *node) {
 	}
 }
 
-// fill replaces the expressions that name an input which has a value. Others stay, and are refused
-// where they would be taken literally.
+// fill replaces each expression for an input by the input's value, if it has one. Other
+// expressions stay, and are refused in places where they would be taken literally.
 func (in *importInputs) fill(matter []byte) []byte {
 	var out bytes.Buffer
 	for {
@@ -158,8 +158,9 @@ func (in *importInputs) fill(matter []byte) []byte {
 	return out.Bytes()
 }
 
-// replacement returns the text that replaces an expression: the value of the input, or the expression
-// itself if the input has no value or one that cannot be written in a front matter.
+// replacement returns the text for an expression: the value of the input. It returns the
+// expression itself if the input has no value, or if the value cannot be written in a front
+// matter.
 func (in *importInputs) replacement(expression string) string {
 	inside := strings.TrimSuffix(strings.TrimPrefix(expression, "${{"), "}}")
 	value := in.named(strings.TrimSpace(inside))

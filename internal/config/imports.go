@@ -37,8 +37,9 @@ type importing struct {
 	bytes int                     // of all of them
 }
 
-// follow merges into the front matter's safe-outputs what the imported files say below theirs. A
-// kind or setting of the importing file wins; lists of hosts add up. It returns the entries.
+// follow merges the safe-outputs of the imported files into the entries of the front matter's
+// safe-outputs, and returns the merged entries. A kind or setting of the importing file wins;
+// lists of hosts add up.
 func (d *decoder) follow(doc document, file string, read importReader, entries []entry) []entry {
 	if !doc.frontMatter {
 		return entries
@@ -47,7 +48,8 @@ func (d *decoder) follow(doc document, file string, read importReader, entries [
 	return im.merge(doc, file, entries, 0)
 }
 
-// merge returns a file's entries below safe-outputs together with those of what it imports.
+// merge returns a file's entries below safe-outputs together with those of the files that it
+// imports.
 func (im *importing) merge(doc document, file string, entries []entry, depth int) []entry {
 	entries = im.d.withNetwork(doc.root.entries, entries)
 	for _, one := range importsOf(doc) {
@@ -111,9 +113,9 @@ func importsOf(doc document) []importEntry {
 	return out
 }
 
-// load reads one import of a file, and returns what is to be merged, with its file's name. It returns
-// nil if there is nothing to merge: the imported file was read before or sets nothing, or the import
-// is not followed, and the reason is recorded.
+// load reads one import of a file. It returns the document to merge and the name of the imported
+// file. The document is nil if there is nothing to merge: the file was read before or sets
+// nothing, or the import is not followed. In the last case the reason is recorded.
 func (im *importing) load(one importEntry, importer string, depth int) (*document, string) {
 	at := one.file
 	spec, _, _ := strings.Cut(at.text, "#")
@@ -158,8 +160,8 @@ func (im *importing) load(one importEntry, importer string, depth int) (*documen
 	return im.parse(data, name, one), name
 }
 
-// parse decodes an imported file. It returns nil where there is nothing in it to merge: it has no
-// front matter, an empty one, or one with problems, which are recorded then.
+// parse decodes an imported file. It returns nil if there is nothing to merge: the file has no
+// front matter, an empty one, or one with problems. It records the problems.
 func (im *importing) parse(data []byte, name string, one importEntry) *document {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if _, _, ok := splitFrontMatter(data); !ok {
@@ -242,8 +244,8 @@ func joinLists(a, b node) node {
 	return joined
 }
 
-// withNetwork adds to safe-outputs the hosts that the front matter lets the agent reach, because
-// links to them are allowed there as well.
+// withNetwork adds the hosts of the front matter's network to the entries below safe-outputs. The
+// agent may reach these hosts, so links to them are allowed as well.
 func (d *decoder) withNetwork(root, entries []entry) []entry {
 	i := indexOf(root, "network")
 	if i < 0 {
@@ -269,8 +271,8 @@ func (d *decoder) withNetwork(root, entries []entry) []entry {
 	return append(slices.Clone(entries), entry{"allowed-domains", network.line, network.col, hosts})
 }
 
-// linkHosts returns those of the texts in a value that are hosts or ecosystems, and records the
-// others. A leading "*." is left out, because subdomains are allowed anyway.
+// linkHosts returns the texts in a value that are hosts or ecosystems, and records the other
+// texts. A leading "*." is left out, because subdomains are allowed anyway.
 func (d *decoder) linkHosts(n node) node {
 	items := n.items
 	if n.kind == textNode {
@@ -297,8 +299,9 @@ func isLinkHost(n *node) bool {
 		checkName(n.text, sanitize.Config{AllowedDomains: []string{n.text}}, "is not a host") == nil
 }
 
-// importsNextTo returns the reader of the repository that a file of this machine belongs to, and
-// the file's name in it; a nil reader if that cannot be found out.
+// importsNextTo finds the repository of a file on this machine. It returns the file's name in the
+// repository, and a reader of the repository's files. The reader is nil if the name cannot be
+// found out.
 func importsNextTo(file string) (name string, read importReader) {
 	absolute, err := filepath.Abs(file)
 	if err != nil {

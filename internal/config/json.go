@@ -148,8 +148,8 @@ func (p *jsonParser) place(at int) (line, col int) {
 	return line, 1 + utf8.RuneCount(p.data[p.lines[line-1]:at])
 }
 
-// looksLikeJSON reports whether a text is meant as JSON, and its errors should be those of
-// JSON, not of YAML: in YAML, a brace is seldom followed by a quote.
+// looksLikeJSON reports whether a text is meant as JSON. If it is, its errors are reported as
+// errors of JSON, not of YAML. In YAML, a quote seldom follows a brace.
 func looksLikeJSON(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	if len(data) == 0 || !slices.Contains([]byte("{["), data[0]) {

@@ -85,8 +85,8 @@ func kindRows() []kindRow {
 	}
 }
 
-// commonKeys returns the keys that every kind has, and those that follow from its limits
-// and what it acts on.
+// commonKeys returns the keys that every kind has, and the keys that depend on the kind's limits
+// and targets.
 func commonKeys(spec safeoutput.Spec) []kindKey {
 	keys := []kindKey{
 		setting("enabled", "Whether the kind is allowed at all. Default: true.", boolean(), func(k *policy.KindConfig, v bool) { k.Disabled = !v }),
@@ -114,8 +114,8 @@ func otherRepositories() []kindKey {
 	return restricting("target-repo", "allowed-repos")
 }
 
-// otherTargets returns the restricting keys by which items act in other repositories, or only on what
-// has certain labels or titles.
+// otherTargets returns the restricting keys by which items act in other repositories, or only on
+// targets with certain labels or titles.
 func otherTargets() []kindKey {
 	return restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels")
 }

@@ -99,8 +99,8 @@ func (s Sources) parseFile(file, name string) (SafeOutputs, error) {
 	return parse(name, data, s.originOf(file))
 }
 
-// originOf returns where a file's imports are read from: the machine's files next to it, or those
-// of the tree that ReadFile reads.
+// originOf returns the origin of a file. The file's imports are read from the files next to it on
+// this machine, or from the tree that ReadFile reads.
 func (s Sources) originOf(file string) origin {
 	if s.ownFiles {
 		name, read := importsNextTo(file)

@@ -134,8 +134,9 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// TestLabelsAreCountedOnce asserts that the first door does not limit labels where the second one
-// takes out those that are not allowed, and then counts the others.
+// TestLabelsAreCountedOnce asserts that the first door does not limit the number of labels if the
+// second door removes labels that are not allowed. The second door then counts the labels that are
+// left.
 func TestLabelsAreCountedOnce(t *testing.T) {
 	for text, want := range map[string]int{
 		"add-labels:\n": 0, "add-labels: {max: 2}\n": 2, "add-labels: {max: 2, allowed: [a]}\n": -1, "add-labels: {blocked: [a]}\n": -1, "noop:\n": 0,

@@ -39,8 +39,8 @@ func (d *decoder) record(given *node, effect Effect, format string, args ...any)
 	}
 }
 
-// honour records that a key does what it says, unless decoding it has recorded something else.
-// before is how many keys were recorded before it was decoded.
+// honour records that a key does what it says, unless something else was recorded about the key
+// while it was decoded. before is the number of records before that.
 func (d *decoder) honour(e *entry, path string, before int) {
 	for _, k := range d.keys[before:] {
 		if k.Line == e.line && k.Column == e.col {
@@ -90,8 +90,8 @@ func CountEffects(keys []Key) string {
 	return fmt.Sprintf("%d honoured, %d changed, %d ignored, %d missing", n[Honoured], n[Changed], n[Ignored], n[Missing])
 }
 
-// lossOf returns what does not happen because Airlock does not have a kind, and what does the
-// same, if anything does.
+// lossOf returns a text about a kind that Airlock does not have: what does not happen, and which
+// setting does the same, if there is one.
 func lossOf(kind string) string {
 	switch kind {
 	case "close-issue":

@@ -85,8 +85,8 @@ func (n *node) quotedKeys() []string {
 	return keys
 }
 
-// itemAt returns the i-th item of a list; the value itself where it is a text that stands for a
-// list of one.
+// itemAt returns the i-th item of a list. A text may stand for a list of one item; then itemAt
+// returns the text itself.
 func (n *node) itemAt(i int) *node {
 	if n.kind == listNode {
 		return &n.items[i]

@@ -45,8 +45,8 @@ func setReviewers(d *decoder, list *node, _ any, c *Checks) {
 	}
 }
 
-// decodeReviewer reads a reviewer. Its keys change those of the known reviewer of its
-// name, if there is one.
+// decodeReviewer reads a reviewer. If a known reviewer has the same name, the keys change that
+// reviewer's settings.
 func decodeReviewer(d *decoder, given *node) plugin.Config {
 	if given.kind == textNode {
 		r, ok := plugin.Preset(given.text)

@@ -65,8 +65,8 @@ func Parse(source string, data []byte) (SafeOutputs, error) {
 
 // origin is where a configuration's text is from.
 type origin struct {
-	// file is its name in the repository, and read reads other files there; "" and nil where the
-	// text is from no file.
+	// file is the file's name in the repository, and read reads other files there. They are "" and
+	// nil if the text is not from a file.
 	file string
 	read importReader
 	// evaluated is set where a runner has evaluated the text's expressions already.
@@ -225,9 +225,9 @@ func (c SafeOutputs) Permissions() []string {
 	return p.Permissions()
 }
 
-// Enabled returns the kinds that the configuration allows, or nil, which means
-// all, where there is no configuration. Collect sets intake.Config.Enabled to it, to refuse
-// the other kinds at once.
+// Enabled returns the kinds that the configuration allows. Without a configuration it returns nil,
+// which means all kinds. Collect sets intake.Config.Enabled to the result, so that other kinds are
+// refused at once.
 func (c SafeOutputs) Enabled() map[policy.Kind]bool {
 	if !c.Policy.Configured() {
 		return nil

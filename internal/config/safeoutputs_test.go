@@ -142,8 +142,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestFooterWords asserts what becomes of words that other programs read as true and false: none of
-// the words becomes the text of a footer.
+// TestFooterWords asserts that a word that other programs read as true or false does not become
+// the text of a footer.
 func TestFooterWords(t *testing.T) {
 	for word, want := range map[string]policy.Footer{"always": {}, "if-body": {}, "true": {}, "none": {None: true}, "false": {None: true}} {
 		cfg, err := Parse("policy.yml", []byte("footer: "+word+"\n"))
@@ -216,9 +216,9 @@ func TestRestrictingKeysStage(t *testing.T) {
 	}
 }
 
-// TestUnreadRestrictionsStageEverything asserts that everything is staged by an import that is not
-// read, unless the file says that nothing is staged, and by threat detection, which Airlock does
-// not have.
+// TestUnreadRestrictionsStageEverything asserts that an import that is not read stages everything,
+// unless the file says that nothing is staged. Threat detection, which Airlock does not have,
+// stages everything as well unless it is off.
 func TestUnreadRestrictionsStageEverything(t *testing.T) {
 	const imports = "---\nimports: [shared/a.md]\nsafe-outputs:\n  create-issue:\n"
 	for text, staged := range map[string]bool{
@@ -270,8 +270,9 @@ func TestSizeIsBounded(t *testing.T) {
 	}
 }
 
-// TestHostileDocuments asserts that hostile documents of about the largest size end in an error of
-// at most 1 MiB, except for one of comments alone. Work that is more than linear would not end.
+// TestHostileDocuments asserts that a hostile document of about the largest size ends in an error
+// of at most 1 MiB. A document of comments alone may be accepted. If the work was more than
+// linear, the test would not end.
 func TestHostileDocuments(t *testing.T) {
 	const size = 1<<20 - 100
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }

@@ -40,10 +40,10 @@ func TestSchemaIsThatOfTheDecoder(t *testing.T) {
 	}
 }
 
-// TestSchemaAndDecoderAgree asserts that the decoder and the schema accept the same values of every
-// key. It tries many samples with the key's own spelling, and the first few with its other ones. Of
-// hosts, users and the like the schema knows only what they look like: in documents that looseKeys
-// matches it may accept more than the decoder, never less.
+// TestSchemaAndDecoderAgree asserts that the decoder and the schema accept the same values of
+// every key. It tries many samples with the key's own spelling, and the first few with its other
+// spellings. The schema knows only the form of hosts, users and the like. So it may accept more
+// than the decoder in documents that looseKeys matches, but never less.
 func TestSchemaAndDecoderAgree(t *testing.T) {
 	looseKeys := regexp.MustCompile(`allowed[-_]domains|mentions|reviewers|time[-_]limit|retry[-_]delay|roots|"(on|off|only)"|command`)
 	schema := compileSchema(t)
@@ -173,8 +173,8 @@ func checkTable[T any](t *testing.T, where string, keys []key[T]) {
 	}
 }
 
-// someOf returns how many of all samples to take: all for a key's own name, whose spelling is 0,
-// and 8 for the others.
+// someOf returns how many of the samples to take: all of them for a key's own name, whose spelling
+// is 0, and 8 for any other spelling.
 func someOf(spelling, all int) int {
 	if spelling == 0 {
 		return all
@@ -261,7 +261,8 @@ func writeSection[T any](b *strings.Builder, name, doc string, keys []key[T]) {
 		}
 		fmt.Fprintf(b, `%s%q: {"description": %s, %s`, sep, k.name, jsonText(k.doc), strings.TrimPrefix(k.takes.schema, "{"))
 		sep = ", "
-		// Strict validators refuse a pattern that matches a property as well.
+		// Strict validators refuse a pattern that also matches a property's name, so the own name
+		// is left out.
 		if others := spellings(k.name, k.also)[1:]; len(others) > 0 {
 			patterns = append(patterns, fmt.Sprintf(`"^(%s)$": {"$ref": "#/definitions/%s/properties/%s"}`, strings.Join(others, "|"), name, k.name))
 		}

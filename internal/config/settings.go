@@ -123,11 +123,11 @@ func ParseSettings(get func(name string) string) (Settings, error) {
 	return s, in.problems.err()
 }
 
-// CheckInputs returns an error of type Problems for each given input that the action does
-// not have: a restriction with a misspelt name must not be ignored. If complete is set,
-// every input has to be given, if only as empty text, as the runner does for an action
-// with an action.yml. Where an image runs without one, an earlier step of the job could
-// set any input that the workflow leaves out, such as a proxy.
+// CheckInputs returns an error of type Problems if an input is given that the action does not
+// have, because a restriction with a misspelt name must not be ignored. If complete is set, every
+// input has to be given, even if it is empty. The runner gives all inputs to an action with an
+// action.yml. If an image runs without an action.yml, an earlier step of the job could set an
+// input that the workflow leaves out, such as a proxy.
 func CheckInputs(given []string, complete bool) error {
 	known := inputNames()
 	in := inputs{}

@@ -219,7 +219,7 @@ func trimZeros(d time.Duration) string {
 	return s
 }
 
-// line returns the shape of one line of text of at most so many characters.
+// line returns the shape of one line of text. most is the largest number of characters.
 func line(most int, example string) shape {
 	schema := fmt.Sprintf(`{"type": "string", "minLength": 1, "maxLength": %d, "pattern": "^[^\\r\\n]*$"}`, most)
 	return shape{schema, "one line of text, such as " + example, func(n *node) (any, *fault) {
@@ -246,7 +246,8 @@ func branchPrefix(example string) shape {
 	})
 }
 
-// branchText returns the shape of a text of at most so many characters that check accepts.
+// branchText returns the shape of a text that check accepts. most is the largest number of
+// characters.
 func branchText(most int, example string, check func(string) error) shape {
 	const schema = `{"type": "string", "minLength": 1, "maxLength": %d, "pattern": "^[^\\x00-\\x20\\x7f~^:?*\\[\\\\-][^\\x00-\\x20\\x7f~^:?*\\[\\\\]*$"}`
 	one := line(most, example)
@@ -276,7 +277,7 @@ func lineOrNumber(most int, example string) shape {
 	}}
 }
 
-// longText returns the shape of a text of several lines and at most so many bytes.
+// longText returns the shape of a text of several lines. most is the largest number of bytes.
 func longText(most int) shape {
 	schema := fmt.Sprintf(`{"type": "string", "maxLength": %d, "pattern": "\\S"}`, most)
 	return shape{schema, "a text, of several lines if you like", func(n *node) (any, *fault) {
@@ -354,8 +355,8 @@ func texts(item, example string, check func(string) error) shape {
 	}}
 }
 
-// onlyList returns the shape of a list of texts without the single text. Its schema
-// is that of texts, and only for sections that have a schema of their own.
+// onlyList returns the shape of a list of texts that does not accept a single text instead. The
+// shape's schema still accepts one, so it is only for sections that have a schema of their own.
 func (s shape) onlyList() shape {
 	parse := s.parse
 	s.parse = func(n *node) (any, *fault) {

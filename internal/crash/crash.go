@@ -1,5 +1,5 @@
-// Package crash turns panics into errors, so that a defect fails one task and does not lose the
-// results of others, and so that no secret in the value of a panic is printed.
+// Package crash turns panics into errors. So a defect fails one task and does not lose the results
+// of others, and a secret in the value of a panic is not printed.
 package crash
 
 import (

@@ -52,11 +52,11 @@ func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
 	return string(raw), err
 }
 
-// anyText stands in an example for what the * of a pattern matches.
+// anyText replaces the wildcards of a pattern by a word that they match, for an example.
 var anyText = strings.NewReplacer("**", "example", "*", "example")
 
-// exampleLabels returns those of the given labels that an item may ask for, or else one that
-// matches a pattern of the allowed ones, if there is one.
+// exampleLabels returns the given labels that an item may ask for. If there are none, it returns a
+// label that matches a pattern of the allowed labels, if there is one.
 func exampleLabels(kc policy.KindConfig, labels []string) []string {
 	refused := func(label string) bool { return !policy.AllowsLabel(kc, label) }
 	if labels = slices.DeleteFunc(labels, refused); len(labels) > 0 {
@@ -85,8 +85,8 @@ func exampleBranch(s policy.ChangeSettings) (name string, passes bool) {
 	return "", false
 }
 
-// exampleUpdate leaves in the example only what may be changed, or puts a title there if nothing else
-// may.
+// exampleUpdate removes from the example the fields that may not be changed. If only the title may
+// be changed, it puts a title there.
 func exampleUpdate(allowed policy.UpdateSettings, it *safeoutput.UpdateIssue) {
 	if !allowed.Status {
 		it.Status = nil

@@ -10,10 +10,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// Prompt returns the prompt text for the kinds that a configuration enables: how to ask,
-// the rules for all, and for each kind its own rules, its fields and, unless every item is
-// refused, an example that the gate accepts. lines is the file that the agent appends to, "" for the one that
-// GH_AW_SAFE_OUTPUTS names.
+// Prompt returns the prompt text for the kinds that a configuration enables: how to ask, the rules
+// for all kinds, and each kind's own rules and fields. Each kind also has an example that the gate
+// accepts, if there is one. lines is the file that the agent appends to; "" stands for the file
+// that GH_AW_SAFE_OUTPUTS names.
 func Prompt(cfg config.SafeOutputs, lines string) (string, error) {
 	var b strings.Builder
 	where := "the file whose path is in the environment variable `GH_AW_SAFE_OUTPUTS`"

@@ -70,7 +70,7 @@ func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 	return rules
 }
 
-// updateRules returns sentences about what of an issue may be changed.
+// updateRules returns sentences about the fields of an issue that may be changed.
 func updateRules(s policy.UpdateSettings) []string {
 	var fields []string
 	for _, f := range []struct {

@@ -15,14 +15,14 @@ import (
 
 // Tool is one kind as a tool of the Model Context Protocol.
 type Tool struct {
-	// Name is what agents know the kind by: its later name where it has one, with "_"
-	// for "-".
+	// Name is the name by which agents know the kind: its later name if it has one, with "_" for
+	// "-".
 	Name string
 	Kind safeoutput.Kind
 	// Title is the kind's summary, one sentence.
 	Title string
-	// Description is the summary, every rule that can refuse a call or change its text,
-	// and, unless every call is refused, an example that the gate accepts.
+	// Description is the summary, every rule that can refuse a call or change its text, and an
+	// example that the gate accepts, if there is one.
 	Description string
 	// InputSchema is a JSON Schema: an object whose properties are the kind's fields
 	// without "type", each with one plain type.
@@ -107,7 +107,8 @@ func (s kindSchema) required() []string {
 	return slices.DeleteFunc(append([]string{}, s.Required...), func(name string) bool { return name == "type" })
 }
 
-// formsOf returns the schema of a kind, and those of its forms: itself, if there are no others.
+// formsOf returns the schema of a kind, and the schemas of its forms. A kind without other forms
+// has one form: its schema itself.
 func formsOf(kind safeoutput.Kind) (def kindSchema, forms []kindSchema, err error) {
 	raw, ok := schemas.Lookup(string(kind))
 	if !ok {

@@ -190,8 +190,8 @@ func TestFixEndsOnHostileInput(t *testing.T) {
 	}
 }
 
-// BenchmarkFixHostile measures each text at two sizes: what is not linear shows
-// in the difference of their MB/s.
+// BenchmarkFixHostile measures each text at two sizes. The difference of their MB/s shows whether
+// the time is linear.
 func BenchmarkFixHostile(b *testing.B) {
 	for _, size := range []int{24 << 10, 96 << 10} {
 		for name, in := range hostile(size) {
@@ -242,10 +242,9 @@ func stringsOf(t *testing.T, raw []byte) (all []string) {
 	}
 }
 
-// FuzzOneMistake makes one mistake in a valid document, a character deleted,
-// inserted or replaced outside its strings, their delimiters included. What
-// comes out says what the document said, or it is an error: no string is
-// joined with another, cut or grown.
+// FuzzOneMistake makes one mistake in a valid document: it deletes, inserts or replaces a
+// character outside of strings, or a delimiter of a string. The result has the same strings as the
+// document, or is an error: no string is joined with another, cut or grown.
 func FuzzOneMistake(f *testing.F) {
 	for seed := range uint64(1000) {
 		f.Add(seed)

@@ -31,7 +31,7 @@ const (
 	TrailingComma    = "trailing-comma"    // a comma with nothing after it
 	InnerQuote       = "inner-quote"       // a delimiter inside a string that was not escaped
 	ControlCharacter = "control-character" // a raw newline or other control character: escaped in a string, removed between tokens
-	BadEscape        = "bad-escape"        // an escape that JSON does not define: one that Python writes was replaced by what it means, any other became text
+	BadEscape        = "bad-escape"        // an escape that JSON does not define: replaced by the character that it means, or kept as text
 	LoneSurrogate    = "lone-surrogate"    // half of a surrogate pair became U+FFFD
 	InvalidUTF8      = "invalid-utf8"      // a byte that is not UTF-8 became U+FFFD
 	MissingCloser    = "missing-closer"    // } or ] was added
@@ -162,8 +162,8 @@ func (f *fixer) run() error {
 	return f.afterValue()
 }
 
-// findStart returns where the object begins, at pos or later, or the array if the
-// input begins with one that is not closed before the first object. Space and
+// findStart returns where the object begins, at pos or later. If the input begins with an array
+// that is not closed before the first object, it returns where the array begins. Space and
 // comments are skipped already.
 func (f *fixer) findStart() (int, error) {
 	in := f.in[f.pos:]
@@ -188,8 +188,8 @@ func (f *fixer) findStart() (int, error) {
 	return f.pos + brace, nil
 }
 
-// afterValue removes what follows the value. It returns an error if what follows may belong to
-// the object, or contains another object.
+// afterValue removes the text after the value. It returns an error if that text may belong to the
+// object, or contains another object.
 func (f *fixer) afterValue() error {
 	f.replace(f.pos, len(f.in), "")
 	for {
@@ -218,8 +218,8 @@ func (f *fixer) afterValue() error {
 		if second := bytes.IndexByte(rest, '{'); second >= 0 {
 			return fail(SecondObject, f.pos+second, "a second object follows one that is not valid JSON")
 		}
-		// Prose may follow, but not what may be members of an object that was
-		// closed too early.
+		// Prose may follow, but not text that may be members of an object that was closed too
+		// early.
 		if isQuote(rest) || rest[0] == ',' || rest[0] == ':' || bytes.IndexByte(rest, '}') >= 0 {
 			return fail(LeftOver, f.pos, "the object has ended, but more of it seems to follow")
 		}

@@ -50,8 +50,8 @@ func (q quote) delimiters() string {
 	return [...]string{plainDouble: `"`, plainSingle: `"'`, smartDouble: `"“”`, smartSingle: `"'‘’`}[q]
 }
 
-// closes returns the width of the character that a text begins with if the
-// character can close a string of the family, otherwise 0.
+// closes returns the width of the first character of a text, or 0 if the character cannot close a
+// string of the family.
 func (q quote) closes(in []byte) int {
 	switch c := in[0]; {
 	case c == '"':
@@ -191,8 +191,8 @@ func escaped(c byte) string {
 	return fmt.Sprintf(`\u%04x`, c)
 }
 
-// escape reads the escape sequence at pos. The backslash of one that neither JSON nor
-// pythonEscape knows becomes text.
+// escape reads the escape sequence at pos. A \' becomes a single quote. If neither JSON nor
+// pythonEscape knows a sequence, its backslash becomes text.
 func (f *fixer) escape() {
 	from := f.pos
 	f.pos++
@@ -236,9 +236,9 @@ func (f *fixer) escape() {
 	f.replace(from, from, `\`)
 }
 
-// pythonEscape returns how JSON writes the escape sequence \xXX or \UXXXXXXXX at p, and its width
-// here. The width is 0 if no such sequence is there, or if nothing before it is in single quotes:
-// Python, which writes such sequences, prints texts in these.
+// pythonEscape returns JSON's form of the escape sequence \xXX or \UXXXXXXXX at p, and the width
+// of that sequence in the input. The width is 0 if there is no such sequence, or if no string so
+// far is in single quotes. Python writes such sequences, and it prints texts in single quotes.
 func (f *fixer) pythonEscape(p int) (json string, width int) {
 	width = len(`\xXX`)
 	if f.in[p+1] == 'U' {
@@ -353,8 +353,7 @@ func (f *fixer) judgeByNext(q quote, after int, open bool) verdict {
 	return inside
 }
 
-// canFollowComma reports whether what is at p can follow a comma in the frame
-// at level.
+// canFollowComma reports whether the text at p can follow a comma in the frame at level.
 func (f *fixer) canFollowComma(p, level int) bool {
 	p = f.nextToken(p)
 	switch {
@@ -388,8 +387,8 @@ func (f *fixer) isKey(p int) bool {
 	return end < len(f.in) && f.in[end] == ':'
 }
 
-// judgeByClosers decides about a delimiter that is followed by the closer at p, by what the
-// closers there close and by what comes after them.
+// judgeByClosers judges a delimiter before the closer at p. It looks at the frames that the
+// closers there close, and at the text after the closers.
 func (f *fixer) judgeByClosers(q quote, p int, open bool) verdict {
 	level := len(f.stack) - 1 // of the innermost frame that is still open; -1 if none is
 	for ; p < len(f.in) && f.endsAt(p); p = f.nextToken(p + 1) {
@@ -421,15 +420,15 @@ func (f *fixer) judgeByClosers(q quote, p int, open bool) verdict {
 		return ends
 	case open:
 		return inside
-	case f.lastOf("}]") > last: // it can end there as well, and the object after it
+	case f.lastOf("}]") > last: // the string can end there as well, and the object after it
 		return unclear
 	}
 	return ends
 }
 
-// canOpen reports whether a delimiter can be what opens a quotation, by the character
-// before it: a space, an opening mark, or one of a script that sets no spaces. One that is
-// unpaired, an inch mark or apostrophe, is also accepted where a space and a word follow it.
+// canOpen reports whether a delimiter can open a quotation. The character before it has to be a
+// space, an opening mark, or a character of a script that sets no spaces. An unpaired delimiter,
+// an inch mark or apostrophe, is also accepted if a space and a word follow it.
 func (f *fixer) canOpen(prev rune, after int, unpaired bool) bool {
 	if unpaired {
 		word, _ := utf8.DecodeRune(f.in[min(after+1, len(f.in)):])
@@ -448,7 +447,8 @@ func (f *fixer) looksLikeEnd(q quote, after int, doubtful bool) bool {
 	if p := f.nextToken(after); p > after && f.isKey(p) {
 		return true
 	}
-	// The next two delimiters may be those of another string, and between is what joins the two.
+	// The next two delimiters may belong to another string. between is the text that joins the two
+	// strings.
 	opening, width := f.nextQuote(q, after)
 	if opening < 0 {
 		return false

@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// IsWrapping reports whether a text before an object is only what writers and
-// loggers put before a line: space, a list's bullet or number, backticks, a time,
-// a log level, the brackets and commas of a list, comments that end. Such a text
-// says nothing about the object. Anything else might: words, the marks of a
-// quotation, of struck-out text, or of a comment in another language, and a terminal's
-// style that hides or strikes out what follows.
+// IsWrapping reports whether a text before an object is only what writers and loggers put before a
+// line: space, a list's bullet or number, backticks, a time, a log level, the brackets and commas
+// of a list, complete comments. Such a text says nothing about the object. Other texts may say
+// something about it: words, the marks of a quotation, of struck-out text, or of a comment in
+// another language, and a terminal's style that hides or strikes out the object.
 func IsWrapping(text []byte) bool {
 	for len(text) > 0 {
 		width := wrappingToken(text)
@@ -102,8 +101,8 @@ func logLevel(text []byte) int {
 	return 0
 }
 
-// fence returns the width of what opens a code fence at the start of a text: backticks and
-// at most one word, if it is the name of a form of JSON or ends its line.
+// fence returns the width of the opening of a code fence at the start of a text: the backticks,
+// and the word after them if it names a form of JSON or ends the line.
 func fence(text []byte) int {
 	ticks := len(text) - len(bytes.TrimLeft(text, "`"))
 	end := ticks

@@ -32,8 +32,8 @@ type Agent struct {
 	tools func() any
 }
 
-// Agents returns the agents that can be chosen. Their options are those of the versions that
-// are named here, as their own help lists them.
+// Agents returns the agents that can be chosen. The options in their commands are those that the
+// help of the named versions lists.
 func Agents() []Agent {
 	atRoot := "${{ github.workspace }}/" + toolsFile
 	return []Agent{

@@ -27,7 +27,7 @@ type Interview struct {
 	Out io.Writer
 }
 
-// maxAnswers bounds what is read of all answers, in bytes.
+// maxAnswers bounds how many bytes of answers are read.
 const maxAnswers = 1 << 16
 
 // Answers returns valid answers for a work tree.

@@ -23,7 +23,7 @@ func policyText(s selection, r Release) []byte {
 		for _, line := range kindSettings(spec.Kind) {
 			b.WriteString("  " + line + "\n")
 		}
-		// Of these kinds the configuration can say what they may not act on.
+		// For these kinds the configuration can exclude targets.
 		if spec.Kind == safeoutput.KindAddIssueComment || spec.Kind == safeoutput.KindAddIssueLabel {
 			for _, t := range spec.ActsOn {
 				if !targets[t] {

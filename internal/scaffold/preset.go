@@ -119,7 +119,8 @@ func (s selection) carriesCode() bool {
 	return false
 }
 
-// triggersOf returns what starts an agent that may use a kind and does no known task.
+// triggersOf returns the triggers of an agent for a kind that was chosen by itself, not in a
+// preset.
 func triggersOf(spec safeoutput.Spec) (on []trigger) {
 	if spec.CanActOn(safeoutput.Issue) {
 		on = append(on, onIssue)

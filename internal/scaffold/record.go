@@ -13,9 +13,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// record lists what an earlier run wrote, so that a later one does not overwrite what people have
-// edited since. It is a file of the repository: whoever can change the other files can change it
-// as well, so it does not protect against people.
+// record lists what an earlier run wrote, so that a later run does not overwrite what people have
+// edited since. The record is a file of the repository. Whoever can change the other files can
+// change it as well, so it does not protect against people.
 type record struct {
 	Airlock string            `json:"airlock"` // the version that wrote it
 	Answers Answers           `json:"answers"`

@@ -24,8 +24,8 @@ func (r Release) isReleased() bool {
 	return hasV && strings.Count(version, ".") == 2 && isNumeric && !isDevelopment
 }
 
-// ref returns what comes after the @ of an action: its commit with the version in a comment, or
-// what is known instead.
+// ref returns the text after the @ of an action: the commit with a comment, or the version if the
+// commit is not known, or v1 if neither is.
 func (r Release) ref() string {
 	switch {
 	case r.Commit != "" && r.isReleased():
@@ -49,7 +49,8 @@ func (r Release) gitRef() string {
 	return "main"
 }
 
-// note returns what a person has to know of how the actions are named; "" if nothing.
+// note returns what a person has to know about the versions of actions in the workflows; "" if
+// nothing.
 func (r Release) note() string {
 	switch {
 	case r.Commit != "" && r.isReleased():

@@ -1,5 +1,6 @@
-// Package scaffold is what a repository needs to use Airlock: the workflows, the policy, and
-// what the agent is told; and how they come into a work tree without harm to what people wrote.
+// Package scaffold writes the files that a repository needs to use Airlock: the workflows, the
+// policy, and the agent's instructions. It does not overwrite what people wrote in the work tree
+// unless that is asked for.
 package scaffold
 
 import (
@@ -22,8 +23,8 @@ import (
 
 // Answers are what a person is asked.
 type Answers struct {
-	// Allow names what agents may do: presets and kinds. Empty means nothing, so that there is
-	// no workflow of an agent.
+	// Allow names what agents may do: presets and kinds. If it is empty, agents may do nothing,
+	// and there is no workflow of an agent.
 	Allow []string `json:"allow"`
 	// Agent is the name of the agent that works.
 	Agent string `json:"agent"`
@@ -31,7 +32,8 @@ type Answers struct {
 	CheckPulls bool `json:"check_pull_requests"`
 }
 
-// Validate returns an error that names the first unknown answer, and those that are possible.
+// Validate returns an error if there is nothing to set up, or if an answer is unknown. The error
+// names the first unknown answer and the possible answers.
 func (a Answers) Validate() error {
 	if _, err := choose(a.Allow); err != nil {
 		return err
@@ -65,14 +67,14 @@ const (
 type Result struct {
 	Path  string `json:"path"`
 	State State  `json:"state"`
-	// Difference is how an Edited file differs from what would be written; "" for another one.
+	// Difference is how an Edited file differs from what would be written; "" for other states.
 	Difference string `json:"difference,omitempty"`
 }
 
 // A Report is what Write did.
 type Report struct {
 	Files []Result `json:"files"`
-	// Notes are what has to be known of the result, Next what is left to do, in order.
+	// Notes are what people have to know about the result. Next is what is left to do, in order.
 	Notes []string `json:"notes"`
 	Next  []string `json:"next"`
 }
@@ -269,8 +271,8 @@ func (w *writer) agentFiles() (files []file, err error) {
 	return files, nil
 }
 
-// ownAgent is the place for an agent that init does not know. It asks for nothing until a person
-// puts an agent there, so that the workflow works from the beginning.
+// ownAgent is a script in which a person puts an agent that init does not know. Until then the
+// script asks for nothing, and the workflow works from the beginning.
 const ownAgent = `#!/usr/bin/env bash
 # Starts your agent. It gets the prompt in the file $AIRLOCK_PROMPT, and appends one JSON object a
 # line to the file $AIRLOCK_LINES.

@@ -176,8 +176,8 @@ func TestOtherLabelsWaitForNobody(t *testing.T) {
 	}
 }
 
-// checkJobs asserts that a job either has a token and runs the gate alone, with the policy's
-// permissions, or can only read, and that each action is pinned as far as it can be.
+// checkJobs asserts that a job either can only read, or runs the gate alone with a token and the
+// policy's permissions. It also asserts that each action is pinned as far as possible.
 func checkJobs(t *testing.T, where, text string, cfg config.SafeOutputs) {
 	t.Helper()
 	var w workflow
@@ -211,8 +211,8 @@ func checkJobs(t *testing.T, where, text string, cfg config.SafeOutputs) {
 	}
 }
 
-// TestActionsAreThoseOfOurOwnWorkflows compares the versions that are written with those that
-// this repository uses itself, which are kept up to date.
+// TestActionsAreThoseOfOurOwnWorkflows compares the versions of actions that are written with the
+// versions in this repository's own workflows, which are kept up to date.
 func TestActionsAreThoseOfOurOwnWorkflows(t *testing.T) {
 	t.Parallel()
 	own := ""

@@ -21,9 +21,9 @@ func section() []byte {
 		sectionEnd + "\n")
 }
 
-// mergeSection returns a file's text with our section: in the place of the one that it has,
-// otherwise at its end. Everything else stays byte for byte. It fails where the markers are
-// incomplete or there are several, and where the text is in UTF-16.
+// mergeSection returns a file's text with our section. The section replaces an earlier one of
+// ours, or else comes at the end. Everything else stays byte for byte. It fails if one of the two
+// markers is missing, if there are several sections, or if the text is in UTF-16.
 func mergeSection(text, section []byte) ([]byte, error) {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return nil, errors.New("it is not UTF-8, so no section can be added to it: save it in UTF-8")

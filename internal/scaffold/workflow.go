@@ -56,8 +56,9 @@ func agentWorkflowText(s selection, a Agent, cfg config.SafeOutputs, r Release) 
 	return []byte(b.String())
 }
 
-// otherLabel is the condition of a run that another label started. It runs no job, and is in no group
-// with the others: of the runs that wait for a group, GitHub keeps only the newest.
+// otherLabel is the condition of a run that another label than agentLabel started. Such a run has
+// no job, and shares no group with other runs, because GitHub keeps only the newest run that waits
+// for a group.
 const otherLabel = "github.event.action == 'labeled' && github.event.label.name != '" + agentLabel + "'"
 
 func writeTriggers(b *strings.Builder, s selection) {
@@ -85,8 +86,8 @@ func when(applies bool, text string) string {
 	return ""
 }
 
-// condition returns the condition under which the agent's job runs; "" means always. A pull request
-// from a fork gets no secret, so that there is nothing to run the agent with.
+// condition returns the condition under which the agent's job runs; "" means always. A run for a
+// pull request from a fork gets no secret, so an agent that needs one cannot run.
 func condition(s selection, a Agent) string {
 	var all []string
 	if slices.Contains(s.triggers, onLabel) {

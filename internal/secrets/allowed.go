@@ -5,8 +5,8 @@ import "slices"
 // Allowed is what the owner lets pass although it looks like a secret. A Known value is found all
 // the same.
 type Allowed struct {
-	// Files are patterns of files, in the form of allowed-files, that may contain what looks like
-	// a secret. The scanner itself does not read them: its caller knows what a path is.
+	// Files are patterns, in the form of allowed-files, of files that may contain what looks like
+	// a secret. The scanner itself does not use them: its caller knows what a path is.
 	Files []string
 	// Rules are the names of rules that find nothing.
 	Rules []string

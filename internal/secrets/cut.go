@@ -19,8 +19,8 @@ const (
 	mostEscape = 9
 )
 
-// endsInMark reports whether a text is cut at an offset, or in an escape that begins or ends there,
-// and returns where the mark is.
+// endsInMark reports whether a text is cut at an offset. An escape that begins or ends at the
+// offset may be cut instead. mark is where the mark of the cut is.
 func endsInMark(text string, offset int) (mark int, ok bool) {
 	n := strings.Index(text[offset:min(len(text), offset+mostEscape+len(cutMark))], cutMark)
 	if n <= 0 {
@@ -31,8 +31,8 @@ func endsInMark(text string, offset int) (mark int, ok bool) {
 	return offset + n, isEscape && !strings.ContainsAny(part[len(part)-n:], " \t\n")
 }
 
-// leastCut returns how many bytes must be left before a mark to count as a known value, given the
-// length of the value's form: fewer bytes occur in ordinary text.
+// leastCut returns how many bytes of a known value must be left before a mark to count as the
+// value. length is that of the value's form. Fewer bytes occur in ordinary text as well.
 func leastCut(length int) int { return min(shortest, (length+1)/2) }
 
 // findCut returns where the beginnings of known values are directly before a mark.
@@ -109,7 +109,7 @@ func beginningOf(tree *syntax.Regexp) func() *regexp.Regexp {
 	})
 }
 
-// beginning returns an expression for all beginnings of what an expression matches.
+// beginning returns an expression that matches every beginning of a text that re matches.
 func beginning(re *syntax.Regexp) *syntax.Regexp {
 	node := func(op syntax.Op, subs ...*syntax.Regexp) *syntax.Regexp {
 		return &syntax.Regexp{Op: op, Flags: re.Flags, Sub: subs}

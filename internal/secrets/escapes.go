@@ -19,8 +19,8 @@ const (
 // joined is what escapeAt returns instead of a character where two strings are joined.
 const joined rune = -1
 
-// escaping is a way to write characters in another form. Each is decoded by itself, because what
-// looks like an escape of one is text in another.
+// escaping is a way to write characters in another form. Each way is decoded by itself, because an
+// escape of one way may be plain text in another.
 type escaping byte
 
 // The ways of escaping.
@@ -36,13 +36,13 @@ const (
 // escapeStarts has for each byte the escapes that begin with it.
 var escapeStarts = [256]escaping{'%': inURL, '\\': inProgram, '"': inProgram, '\'': inProgram, '`': inProgram, '&': inHTML, '=': inMail}
 
-// scanEscaped returns the hits in a text whose escapes are decoded: percent-encoding, the
-// escapes of strings in programs, those of HTML, and strings and lines that are joined. It
-// reads again only what is near an escape for a printable character of ASCII, because nobody
-// needs to write these so, and secrets consist of them.
+// scanEscaped returns the hits in a text whose escapes are decoded: percent-encoding, the escapes
+// of strings in programs, those of HTML, and strings and lines that are joined. It reads again
+// only the text near a joint or near an escape of a printable ASCII character. Secrets consist of
+// such characters, and nobody needs to escape them.
 func (s *Scanner) scanEscaped(path, text string, depth int) []Hit {
 	var hits []Hit
-	var parts [escapings]window // to be read; for each escaping the one that may still grow
+	var parts [escapings]window // for each escaping the part to read, which may still grow
 	scan := func(e escaping) {
 		part := parts[e]
 		parts[e] = window{}
@@ -223,9 +223,8 @@ func lineJoint(text string, i, from int) (int, rune) {
 // joining are the operators of programs that join strings.
 var joining = [...]string{"++", "+", "..", ".", "&", "~", "||", "<>", "\\"}
 
-// stringJoint reads the end of one string and the beginning of the next which a program joins to
-// it, on the same line or the next: "a" + "b", 'a' . 'b', "a" "b". Both strings go on without
-// a space.
+// stringJoint reads the joint of two strings that a program joins, on one line or two: "a" + "b",
+// 'a' . 'b', "a" "b". Neither string may have a space next to the joint.
 func stringJoint(text string, i int) (int, rune) {
 	if i == 0 || !tokenByte(text[i-1]) {
 		return 0, 0
@@ -305,8 +304,8 @@ func (d unescaped) place(offset int, isEnd bool) int {
 	if isEnd {
 		offset--
 	}
-	// The last mark at the offset or before it. A joint has no size, so the offset of one is that of
-	// what follows it.
+	// i is the last mark at the offset or before it. A joint has no size, so its offset is also
+	// that of the text after it.
 	i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].at > offset }) - 1
 	place := offset
 	if i >= 0 {

@@ -16,8 +16,8 @@ var placeholderWords = []string{
 	"dummy", "notareal", "not_a_real", "not-a-real", "xxxxxx", "......", "******", "<your", "${", "{{",
 }
 
-// isPlaceholder reports whether a text is a placeholder for a secret: it has such a word
-// (EXAMPLE, your-token), it consists of stars, or what follows a vendor's prefix is padded or a
+// isPlaceholder reports whether a text is a placeholder for a secret: it has a word such as
+// EXAMPLE or your-token, it consists of stars, or the part after a vendor's prefix is padded or a
 // sequence.
 func isPlaceholder(secret string) bool {
 	lower := strings.ToLower(secret)
@@ -100,8 +100,8 @@ var (
 	// codeName matches names as they are written in code: words of two letters or more,
 	// numbers and dots.
 	codeName = lazily(`^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+|[._])+$`)
-	// publicName matches names of what is public although it looks random: digests, versions,
-	// identifiers, and the cursors of lists.
+	// publicName matches names of values that are public although they look random: digests,
+	// versions, identifiers, and the cursors of lists.
 	publicName = lazily(`(?i)fingerprint|public|publishable|search[ _-]?only|thumbprint|checksum|digest|sha-?[0-9]|hash|commit|revision|etag|integrity|image|nonce|csrf|xsrf|authenticity|websocket|cursor|` +
 		`(?:next|page|paging|continuation|change|sync|marker|sequence|lock|idempotency|cancel|request|client|resume|upload)[ _-]?token|accessor|` +
 		`pub(?:lic)?[ _-]?key|(?:cache|partition|primary|foreign|sort|object|row|storage|map|hot|repository|root|signing|targets|snapshot|bucket|shard|lookup|issue|translation|i18n|event|config|registry|answer|route|dedup\w*|group\w*)[ _-]?key|` +
@@ -183,8 +183,8 @@ func lineStart(text string, offset int) int {
 }
 
 // isInBase64 reports whether text[start:end] is only a part of data in Base64, on one line or
-// several: characters of its alphabet after a slash or a plus sign, with thirty such characters
-// before.
+// several. It consists of characters of Base64, and so do the thirty characters before it, of
+// which the last is a slash or a plus sign.
 func isInBase64(text string, start, end int) bool {
 	isData := func(c byte) bool { return encodedByte(c) && c != '-' && c != '_' }
 	for i := start; i < end; i++ {
@@ -226,8 +226,8 @@ func isInKey(text string, start, end int) bool {
 	return !strings.Contains(text[max(0, start-12):start], `"k"`) || strings.Contains(near, `"oct"`)
 }
 
-// kubernetesValues returns the values of a Secret in YAML that are not placeholders: the one that
-// the rule found, with its name, and those below it. They are in Base64.
+// kubernetesValues returns the values of a Secret in YAML that are not placeholders: the value
+// that the rule found, together with its name, and the values below it. They are in Base64.
 func kubernetesValues(text string, first Hit) []Hit {
 	var hits []Hit
 	_, value, _ := strings.Cut(text[first.Start:first.End], ":")
@@ -283,8 +283,8 @@ func isPublicPEM(text string) bool {
 	return strings.HasPrefix(text, "-----BEGIN") && !strings.Contains(text, "PRIVATE KEY")
 }
 
-// isWeakCredential reports whether what a command sends as a credential is weak: a password
-// after a user's name, or a token.
+// isWeakCredential reports whether the credential that a command sends is weak. It is a token, or
+// a user's name with a password.
 func isWeakCredential(credential string) bool {
 	credential = strings.Trim(credential, `"'`)
 	if decoded, isText := decodedText(credential); isText && strings.Contains(decoded, ":") {

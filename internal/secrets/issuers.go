@@ -1,8 +1,8 @@
 package secrets
 
 // issuerRule is a rule of our own for the tokens of one issuer, by the form that the issuer
-// documents. gitleaks has no rule for them, only one that also asks for the issuer's name next
-// to them, or one for an older form.
+// documents. gitleaks has no rule for these tokens, or only a rule for an older form, or one that
+// also requires the issuer's name next to the token.
 type issuerRule struct {
 	id, name   string
 	expression string   // every match contains a keyword, and its length has a bound

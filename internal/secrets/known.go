@@ -67,11 +67,11 @@ func newKnownSet(known []Known) (set *knownSet, ignored []string) {
 	return set, ignored
 }
 
-// percents finds what URL encoding makes of a byte.
+// percents matches a byte in URL encoding.
 var percents = lazyregexp.New(`%[0-9A-F]{2}`)
 
-// formsOf returns the forms in which a value may appear: those of its token, its
-// lines, hexadecimal, and what other encoders than Go's make of it.
+// formsOf returns the forms in which a value may appear: those of its token, its lines,
+// hexadecimal, and the forms that further encoders write.
 func formsOf(value token.Token) []string {
 	secret := value.Reveal()
 	digits := hex.EncodeToString([]byte(secret))

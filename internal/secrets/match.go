@@ -33,7 +33,8 @@ func (s *ruleSet) find(path, text string) []Hit {
 			case e.boundary && start > 0 && wordByte(text[start-1]) && !endsEscape(text[:start]):
 				// The keyword is in a word, where no match begins.
 			case e.start != nil && (!e.endless || r.id == GeneralRule):
-				// The other endless expressions would read 32 KB at each keyword.
+				// An endless expression other than the general rule's would read 32 KB at each
+				// keyword.
 				if tried[i] != start+1 {
 					tried[i] = start + 1
 					hits = r.findAt(text, start, hits)
@@ -78,8 +79,9 @@ func join(list []window, w window) []window {
 	return append(list, w)
 }
 
-// isAssigned reports whether what follows a word such as key can be an assignment: at most 23 bytes
-// of a name, spaces and quotes, then an operator. It is what the general rule asks for, or more.
+// isAssigned reports whether the text after a word such as key can be an assignment: at most 23
+// bytes of a name, spaces and quotes, then an operator. It accepts everything that the general
+// rule accepts, and more.
 func isAssigned(rest string) bool {
 	for i := range min(len(rest), 24) {
 		switch c := rest[i]; {

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// passwordRules returns our own rules for passwords, and for what else a function finds better
-// than an expression. A password has no form of its own: what is around it shows that it is one.
-// Then it is judged by itself: a weak one is an example or for a developer's machine.
+// passwordRules returns our own rules for passwords, and for other secrets that a function finds
+// better than an expression. A password has no form of its own; the text around it shows that it
+// is one. A weak password does not count, because it is an example or for a developer's machine.
 func passwordRules() []*rule {
 	return []*rule{
 		{id: urlRule, name: "a password in a URL", keywords: []string{"://", `:\/\/`, "%3a%2f%2f"}, find: urlPassword},
@@ -74,7 +74,8 @@ func urlPassword(text string, start, end int) (from, to int, ok bool) {
 	}
 	password := authority[colon+1 : at]
 	plain, err := url.PathUnescape(password)
-	// After // there is another URL. An invalid escape is part of a variable, such as %s.
+	// If // is in place of the password, another URL begins there. An invalid escape is part of a
+	// variable, such as %s.
 	if err != nil || strings.HasPrefix(password, "//") || !utf8.ValidString(plain) || isWeak(plain, isLocalHost(host)) {
 		return 0, 0, false
 	}

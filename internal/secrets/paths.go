@@ -11,9 +11,9 @@ var (
 	docsPath = lazily(`(?i)(^|/)(docs?|documentation|website|guides?|examples?|samples?)/|[_.-](examples?|samples?)\.[a-z]+$`)
 )
 
-// madeInTests are the rules about values that people generate for their tests: keys, and what is
-// signed with them. No issuer knows such a value, so that only its place distinguishes it from one
-// in use.
+// madeInTests are the rules about values that people make up for their tests, such as keys, tokens
+// that such a key signs, and passwords. No issuer knows such a value, so only its place
+// distinguishes it from a value in use.
 var madeInTests = map[string]bool{
 	keyRule: true, jwtRule: true, jwkRule: true, kubernetesRule: true, terraformRule: true, "jwt-base64": true, "age-secret-key": true, "putty-private-key": true,
 	"ssh2-private-key": true, "xml-private-key": true, "wireguard-key": true, "extended-private-key": true, "nuget-config-password": true,

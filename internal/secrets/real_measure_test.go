@@ -22,9 +22,9 @@ var (
 )
 
 // TestRealCode scans every file below -realDir as a pull request that adds it. It prints each hit
-// that would deny, with the text around it, then what each rule found and what each code base has:
-// each directory in -realDir is one. Other people's code rarely contains secrets,
-// so most hits are wrong denials; people judge them.
+// that would deny, with the text around it, then the hits of each rule and of each code base. Each
+// directory in -realDir is one code base. Other people's code rarely contains secrets, so most
+// hits are wrong denials; people judge them.
 func TestRealCode(t *testing.T) {
 	if *realDir == "" {
 		t.Fatal("give -realDir: the directory of other people's code to measure")

@@ -100,8 +100,9 @@ const (
 	anyEnd  = `(?:[^0-9A-Za-z_+/=-]|$)`
 )
 
-// loadRules reads gitleaks' default rules and ours. Those without an expression or without a keyword
-// are not about text and are left out: in this version the one about the names of PKCS #12 files.
+// loadRules reads gitleaks' default rules and ours. It leaves out rules without an expression or
+// without a keyword, which are not about text. In this version that is the rule about the names of
+// PKCS #12 files.
 func loadRules() (*ruleSet, error) {
 	var file ruleFile
 	if err := toml.Unmarshal([]byte(config.DefaultConfig), &file); err != nil {
@@ -155,9 +156,9 @@ func newRule(r ruleText, keywords []string, all []allowList) *rule {
 	return made
 }
 
-// ruleName returns a name for people of the secret that a rule finds: the first clause of its
-// description without the verb, such as "a potential Stripe key", or a name with its id where
-// that does not fit a sentence.
+// ruleName returns a name for people of the secret that a rule finds: the first clause of the
+// rule's description without the verb, such as "a potential Stripe key". If the clause does not
+// fit a sentence, the name has the rule's id instead.
 func ruleName(r ruleText) string {
 	clause, _, _ := strings.Cut(strings.TrimSuffix(r.Description, "."), ",")
 	verb, what, _ := strings.Cut(clause, " ")

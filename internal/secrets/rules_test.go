@@ -15,10 +15,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// samples makes texts that an expression matches, so that nothing that looks like
-// a secret has to be written down in this repository. What it makes depends on the
-// expression and on how often match was called with it, not on chance or the order of
-// the tests: a digest that happens to begin as a token does cannot fail one run in a million.
+// samples makes texts that an expression matches, because this repository should contain nothing
+// that looks like a secret. A text depends on the expression and on how often match was called
+// with it, not on chance or the order of the tests. With chance, one run in a million would fail,
+// at a digest that happens to begin like a token.
 type samples struct {
 	asked  map[string]uint64
 	random *rand.Rand

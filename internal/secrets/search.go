@@ -27,8 +27,8 @@ var (
 	anyCase   = foldTable(true)
 )
 
-// foldTable returns the table of what bytes count as: themselves, or with ASCII letters in
-// lower case. Unlike strings.ToLower this keeps every byte's place.
+// foldTable returns a table that maps each byte to itself or, if lower is set, ASCII letters to
+// lower case. Unlike strings.ToLower, the table keeps every byte's place.
 func foldTable(lower bool) *[256]byte {
 	var table [256]byte
 	for i := range table {
@@ -96,9 +96,9 @@ func (s *searcher) each(text string, found func(id, start, end int) bool) {
 	}
 }
 
-// eachBeginning calls found for each place where a text has the first three bytes of a word or more,
-// but not the entire word. end is where text and word begin to differ, or where the text ends; length
-// is that of the word.
+// eachBeginning calls found for each place where a text has at least the first three bytes of a
+// word, but not the entire word. end is where the text stops matching the word. length is the
+// word's length.
 func (s *searcher) eachBeginning(text string, found func(id, length, start, end int)) {
 	for start := range max(0, len(text)-2) {
 		n := s.buckets[gram(s.fold[text[start]], s.fold[text[start+1]], s.fold[text[start+2]])]

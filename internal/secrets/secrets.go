@@ -2,9 +2,10 @@
 //
 // Two kinds are found: values that Airlock was given (its token, the lines of the `secrets` input)
 // in the forms in which encoders write them, and whatever looks like a credential by the rules of
-// gitleaks and by ours. Only gitleaks' rules are used, not its detector, which needs quadratic time
-// on long lines, obeys comments such as `gitleaks:allow`, returns the columns of later lines one too
-// high, and writes secrets into its log. No comment in a text lets a secret pass.
+// gitleaks and by ours. gitleaks' detector is not used, only its rules: the detector needs
+// quadratic time on long lines, obeys comments such as `gitleaks:allow`, returns the columns of
+// later lines one too high, and writes secrets into its log. No comment in a text lets a secret
+// pass.
 package secrets
 
 import (
@@ -26,9 +27,10 @@ type Hit struct {
 	Name string // for people: the Known value's name, or what the rule finds
 	// Start and End are the secret's bytes in the text: text[Start:End].
 	Start, End int
-	// Line and Column are where it starts, EndLine and EndColumn where it ends, the end column being
-	// the one after the last character. All count from 1. Lines end with a line feed. Columns count
-	// UTF-16 code units, as finding.Range does; a byte that is not UTF-8 counts as one.
+	// Line and Column are where the secret starts, EndLine and EndColumn where it ends. EndColumn
+	// is the column after the last character. All count from 1. Lines end with a line feed.
+	// Columns count UTF-16 code units, as finding.Range does; a byte that is not UTF-8 counts as
+	// one unit.
 	Line, Column       int
 	EndLine, EndColumn int
 	// Encoded is set if the secret stands there encoded, for example as Base64. The
@@ -51,7 +53,7 @@ type Scanner struct {
 	known   *knownSet
 	ignored []string
 	allowed Allowed
-	cut     bool // it finds in addition what a cut left of a secret
+	cut     bool // it also finds the rest of a secret that was cut
 }
 
 // New returns a scanner for the known values and for everything that the rules
@@ -63,9 +65,9 @@ func New(known []Known) *Scanner {
 	return s
 }
 
-// Ignored returns the names of the known values of less than six bytes, which would be
-// found in ordinary text, so that the caller can report it. Values without a letter or a digit
-// are not among them.
+// Ignored returns the names of the known values of less than six bytes. They are not looked for,
+// because ordinary text contains such values. The caller can report the names. Values without a
+// letter or a digit are not among them.
 func (s *Scanner) Ignored() []string { return s.ignored }
 
 // defaultRules returns all rules. They are constant, so they are read once a process.
@@ -97,7 +99,7 @@ func (s *Scanner) find(path, text string, depth int) []Hit {
 	return hits
 }
 
-// scanPlain returns the hits in what stands in the text as it is.
+// scanPlain returns the hits in a text as it is, without decoding any of it.
 func (s *Scanner) scanPlain(path, text string) []Hit {
 	rules, err := defaultRules()
 	if err != nil {
@@ -128,10 +130,10 @@ const (
 	mostPasses = 8
 )
 
-// Mask returns the text with every secret replaced by ***. In what it returns there is no known
-// value in any form and nothing that Scan finds, and masking it again changes nothing. What is left
-// of a secret that was cut is masked too, where it is directly before the mark of text.Truncate or has
-// the first or the last line of a private key. So a text can be masked even after somebody who does
+// Mask returns the text with every secret replaced by ***. The result contains no known value in
+// any form and nothing that Scan finds, and masking it again changes nothing. The rest of a secret
+// that was cut is masked too, if it is directly before the mark of text.Truncate or includes the
+// first or the last line of a private key. So a text can be masked even after somebody who does
 // not know the secrets has cut it.
 func (s *Scanner) Mask(text string) string {
 	cutting := *s
@@ -153,9 +155,9 @@ func (s *Scanner) Mask(text string) string {
 	return stars // the text was made so that masking it would take long
 }
 
-// MaskFile returns the content of a file with every hit of ScanFile replaced by ***, in UTF-16
-// where the hit is. It reports whether nothing is left that ScanFile finds: a content may be made
-// so that masking one secret makes another.
+// MaskFile returns the content of a file with every hit of ScanFile replaced by ***. The stars are
+// in UTF-16 if the hit is. clean reports whether ScanFile finds nothing in the result: a content
+// may be made so that masking one secret makes another.
 func (s *Scanner) MaskFile(path, content string) (masked string, clean bool) {
 	hits := s.ScanFile(path, content)
 	if len(hits) == 0 {
@@ -226,7 +228,8 @@ func distinct(hits []Hit) []Hit {
 	return kept
 }
 
-// comparePlaces orders hits by where they start; of those that start there, the longer is first.
+// comparePlaces orders hits by where they start. Of hits with the same start, the longer comes
+// first.
 func comparePlaces(a, b Hit) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
 }

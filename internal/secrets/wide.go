@@ -8,8 +8,8 @@ import (
 // fewestWide is the least number of characters in UTF-16 that are read as a text.
 const fewestWide = 6
 
-// scanWide returns the hits in text that is in UTF-16: characters of ASCII with a zero byte
-// before or after each, with or without a mark at the beginning of the file, and anywhere in a
+// scanWide returns the hits in the parts of a text that are in UTF-16: ASCII characters with a
+// zero byte before or after each. Such a part needs no byte order mark, and may be anywhere in a
 // file of another kind.
 func (s *Scanner) scanWide(path, text string, depth int) []Hit {
 	var hits []Hit
@@ -42,8 +42,9 @@ func wideRun(text string, from, zero int) (start, end int, plain []byte) {
 	for end = start; end+1 < len(text) && text[end+1-char] == 0 && wideByte(text[end+char]); end += 2 {
 		plain = append(plain, text[end+char])
 	}
-	// Big-endian after other text was read as little-endian, shifted by one byte: the last byte of
-	// that text became a character, and the last character of the run is missing.
+	// Big-endian text after other text is read as little-endian, shifted by one byte: the last
+	// byte of the other text became a character, and the last character of the run is missing. It
+	// is added here.
 	if isShifted := start > from && char == 0 && text[start-1] != 0xFE; isShifted && end < len(text) && wideByte(text[end]) {
 		plain = append(plain, text[end])
 		end++

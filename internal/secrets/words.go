@@ -84,9 +84,9 @@ var weakWords = []string{
 }
 
 // isWeak reports whether a password protects nothing: it is short, filled in from elsewhere, a
-// placeholder, or made of words, as in documents and on machines of developers. Where local is set, the
-// password is for the writer's own machine or a host that is only an example, so letters that
-// are written as digits count as letters too.
+// placeholder, or made of words, as in documents and on machines of developers. If local is set,
+// the password is for the writer's own machine or for an example's host. Then a digit or sign that
+// stands for a letter counts as that letter.
 func isWeak(password string, local bool) bool {
 	if len(password) < 8 || isTemplate(password) {
 		return true

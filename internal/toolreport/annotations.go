@@ -7,8 +7,9 @@ import (
 )
 
 // annotationReader reads the commands with which a tool annotates a workflow run of GitHub:
-// "::error file=a.js,line=1,title=RULE::MESSAGE". format is the title for a file that is not
-// formatted, "" if the tool has none; parse is the one for a file that cannot be parsed.
+// "::error file=a.js,line=1,title=RULE::MESSAGE". The tool gives the title format to a file that
+// is not formatted, and the title parse to a file that cannot be parsed. format is "" if the tool
+// has no such title.
 type annotationReader struct {
 	*collector
 	format, parse string

@@ -62,8 +62,9 @@ func (r *avaReader) line(line string) {
 	}
 }
 
-// beginsSection reports whether a line is the name of a test that failed, and removes that test
-// from those whose section has not been read yet.
+// beginsSection reports whether a line is the name of a test that failed. The section of that test
+// begins there, and the test is removed from failing, the tests whose section has not been read
+// yet.
 func (r *avaReader) beginsSection(name string) bool {
 	if name == "" || name[0] == ' ' {
 		return false

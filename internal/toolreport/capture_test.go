@@ -155,8 +155,8 @@ func TestCapturesNameNoMachine(t *testing.T) {
 	}
 }
 
-// TestFailingCounts compares the number of failed tests that is read with how many tests
-// really fail in the projects, counted by hand from their sources.
+// TestFailingCounts compares two numbers for each project: the failed tests that a report counts,
+// and the tests that really fail, counted by hand in the project's sources.
 func TestFailingCounts(t *testing.T) {
 	t.Parallel()
 	const unknown = -1 // at least 1: the run ended before the runner reported the number

@@ -202,8 +202,8 @@ func (t *tally) add(f Failure) {
 // end notes that a run came to its end. There may be several in one output.
 func (t *tally) end(noTests bool) { t.join(tally{ended: true, noTests: noTests}) }
 
-// join adds what another run or another reading counted. It leaves noTests set only if no run that
-// came to its end had tests.
+// join adds what another run or another reading counted. It clears noTests if a run that came to
+// its end had tests.
 func (t *tally) join(o tally) {
 	hadTests := t.ended && !t.noTests || o.ended && !o.noTests
 	t.noTests = (t.noTests || o.noTests) && !hadTests

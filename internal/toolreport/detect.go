@@ -34,8 +34,7 @@ func callerName(t Tool) string {
 	return "unknown"
 }
 
-// commands splits words into simple commands, each without options and without what only
-// starts it: variables, and runners such as npx or bundle exec.
+// commands splits words into simple commands, each in the form that program returns.
 func commands(words []string) [][]string {
 	var all [][]string
 	for _, words := range simpleCommands(words) {
@@ -99,8 +98,9 @@ func runsScript(words []string) bool {
 	return false
 }
 
-// program returns the name of a command's program and the arguments after it. It leaves out what
-// only starts the program, and options other than --test and -jar.
+// program returns the name of a command's program and the arguments after it. It leaves out words
+// that only start the program, such as variables, npx or bundle exec. It also leaves out options
+// other than --test and -jar.
 func program(words []string) []string {
 	for len(words) > 0 {
 		starting := startingWords(words)
@@ -146,12 +146,12 @@ func programName(word string) string {
 
 func isOption(word string) bool { return strings.HasPrefix(word, "-") }
 
-// inPackage matches what pnpm prints before it runs a script of a workspace's package.
+// inPackage matches the line that pnpm prints before it runs a script of a package in a workspace.
 var inPackage = containing("$ ", `^[^\s$>+]+ [\w:.-]+\$ (.+)$`)
 
-// echoed returns the words of a command that a script runner prints before it runs it:
-// "> eslint ." of npm and pnpm, "$ eslint ." of yarn and others, "+ eslint ." of a shell that traces
-// its commands, and "packages/a lint$ eslint ." of pnpm in a workspace.
+// echoed returns the words of the command in a line that a script runner prints before the command
+// runs. "> eslint ." is such a line of npm and pnpm, "$ eslint ." of yarn and others, "+ eslint ."
+// of a shell that traces its commands, and "packages/a lint$ eslint ." of pnpm in a workspace.
 func echoed(line string) ([]string, bool) {
 	if m := inPackage.match(line); m != nil && len(line) < maxText {
 		return strings.Fields(m[1]), true

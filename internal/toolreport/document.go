@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// maxObjects bounds the objects of a JSON document: each takes far more memory than its
-// bytes, of which there may be as few as three.
+// maxObjects bounds the number of objects in a JSON document. Each object takes far more memory
+// than its text, which may have only three bytes.
 const maxObjects = 1_000_000
 
 var errObjects = errors.New("it has more than 1,000,000 objects")

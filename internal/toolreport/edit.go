@@ -25,17 +25,17 @@ type Edit struct {
 	Endings bool
 }
 
-// Edits compares before with after, and returns the edits that turn the one into the other, in
-// order. Their line numbers are those of base. Other edits may have turned base into before; base
-// and before may also be equal. Edits of lines that base does not have are left out. There are no
-// edits if one of the three texts is not UTF-8 or contains a NUL.
+// Edits returns the edits that turn before into after, in order. Their line numbers are those of
+// base. Other edits may have turned base into before; base and before may also be equal. Edits of
+// lines that base does not have are left out. There are no edits if one of the three texts is not
+// UTF-8 or contains a NUL.
 func Edits(base, before, after []byte) []Edit {
 	if !isText(base) || !isText(before) || !isText(after) {
 		return nil
 	}
 	earlier := editsBetween(base, before)
 	var found []Edit
-	shift := 0 // lines that the earlier edits passed so far have added
+	shift := 0 // how many lines the earlier edits before e have added
 	for _, e := range editsBetween(before, after) {
 		first, last := min(e.First, e.Range.StartLine), max(e.Last, e.Range.EndLine)
 		for len(earlier) > 0 && earlier[0].end()+shift < first { // the earlier edit only moves the lines of e
@@ -57,12 +57,12 @@ func Edits(base, before, after []byte) []Edit {
 // edit is an Edit, and how it moves the lines after it.
 type edit struct {
 	Edit
-	net     int  // how many lines it adds, less those that it removes
+	net     int  // the number of lines that it adds, minus those that it removes
 	inserts bool // no line is changed or removed
 }
 
-// start returns the first line of the new text that the edit makes, as if there was no
-// other edit before it.
+// start returns the number of the first line that the edit makes in the new text, if no other edit
+// comes before it.
 func (e edit) start() int {
 	if e.inserts {
 		return e.First + 1
@@ -70,7 +70,8 @@ func (e edit) start() int {
 	return e.First
 }
 
-// end returns the last such line, or the one before the start if there is none.
+// end returns the number of the last line that the edit makes, or the number before the start if
+// the edit makes no line.
 func (e edit) end() int {
 	if e.inserts {
 		return e.Last - 1 + e.net
@@ -80,9 +81,10 @@ func (e edit) end() int {
 
 func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
 
-// editsBetween returns the edits that turn one text into the other. If all lines of each text
-// end in the same way, lines are compared without their ends, and different ends are one
-// edit of all lines. A missing newline at the end of a file is an edit of its last line.
+// editsBetween returns the edits that turn before into after. If neither text mixes line endings,
+// lines are compared without them, and a change of the ending is one edit of all lines. If only
+// one text has a newline at its end, that is an edit of the last line, unless another edit has
+// that line.
 func editsBetween(before, after []byte) []edit {
 	if bytes.Equal(before, after) {
 		return nil
@@ -151,20 +153,20 @@ const (
 type hunkLine struct {
 	sign   byte // ' ', '-' or '+'
 	text   string
-	number int  // in the old file; of an added line, that of the next old one
+	number int  // in the old file; for an added line, the number of the next old line
 	cut    bool // text is not the complete line
 }
 
-// editsOf returns the runs of changed lines in a hunk, with the lines that their suggestions
-// replace.
+// editsOf returns the edits of a hunk: each run of changed lines, with the kept lines that its
+// suggestion replaces as well.
 //
-// A suggestion replaces lines, and an empty text means that there is no suggestion. So
+// A suggestion can only replace lines, and a suggestion with an empty text does not count. So
 //   - a run that only adds lines also takes the kept lines before and after it, because the pull
 //     request may have changed either of them;
-//   - a run that removes lines, or leaves one empty line, takes one kept line;
+//   - a run whose new text is empty or one empty line takes kept lines until there is more text;
 //   - runs become one if no kept line is left between them, so that suggestions never overlap;
-//   - runs become one if one removes lines, the other adds some, and only empty lines and brackets
-//     are between them: they are one change, and half of it would lose text.
+//   - runs become one if one removes lines, the other adds lines, and no line between them has a
+//     letter or digit: they are one change, and half of it would lose text.
 func editsOf(hunk []hunkLine) []edit {
 	type window struct{ from, to int }
 	var windows []window
@@ -174,7 +176,7 @@ func editsOf(hunk []hunkLine) []edit {
 			continue
 		}
 		w := window{i, joinedEnd(hunk, i)}
-		takeLineBefore := func() { // and the entire window before, if the line is in it
+		takeLineBefore := func() { // and all of the window before if that has the line
 			w.from--
 			if n := len(windows); n > 0 && w.from < windows[n-1].to {
 				w.from, windows = windows[n-1].from, windows[:n-1]
@@ -202,8 +204,9 @@ func editsOf(hunk []hunkLine) []edit {
 	return found
 }
 
-// joinedEnd returns the end of the change whose first run begins at i. The runs after it belong to
-// the same change if they add lines where it removes some, or the other way round.
+// joinedEnd returns the end of the change whose first run begins at i. A later run belongs to the
+// change if it adds lines and the change so far removes lines, or the other way round, and if no
+// line between them has a letter or digit.
 func joinedEnd(hunk []hunkLine, i int) int {
 	end := runEnd(hunk, i)
 	net := growth(hunk[i:end])
@@ -224,7 +227,7 @@ func joinedEnd(hunk []hunkLine, i int) int {
 	return end
 }
 
-// growth returns how many lines are added, less those that are removed.
+// growth returns the number of added lines minus the number of removed lines.
 func growth(lines []hunkLine) int { return count(lines, '+') - count(lines, '-') }
 
 // count returns how many lines have a sign.
@@ -252,8 +255,8 @@ func runEnd(hunk []hunkLine, i int) int {
 	return i
 }
 
-// replaces reports whether one of the lines is in the old file, and whether those in the new file
-// are more than one empty line.
+// replaces reports whether a suggestion can replace the lines: it needs a line of the old file,
+// and a new text that is more than one empty line.
 func replaces(lines []hunkLine) bool {
 	hasOld := count(lines, '+') < len(lines)
 	hasText := slices.ContainsFunc(lines, func(l hunkLine) bool { return l.sign != '-' && strings.TrimSuffix(l.text, "\r") != "" })
@@ -291,8 +294,8 @@ func editOf(lines []hunkLine) edit {
 	return e
 }
 
-// extent returns the first and the last line that is changed. For lines that are only
-// added, those are the two lines around them.
+// extent returns the first and the last changed line. If lines are only added, it returns the two
+// lines around them.
 func extent(lines []hunkLine) (first, last int) {
 	first = -1
 	for i := 0; i < len(lines); i++ {

@@ -143,8 +143,8 @@ func TestSuggestionsMakeTheText(t *testing.T) {
 		if got := applied(before, edits); !slices.Equal(got, after) {
 			t.Fatalf("%q\nshould become %q,\nbut the suggestions make %q:\n%v", before, after, got, showAll(edits))
 		}
-		// Another tool changes the text again: the suggestions of both tools together make its
-		// text, unless one was left out or two of them touch each other.
+		// Another tool then changes the text again. The suggestions of both tools together make
+		// the second tool's text, unless one was left out or two of them touch each other.
 		again := alter(after, 0, len(after))
 		later := toolreport.Edits(text(before), text(after), text(again))
 		if len(later) < len(toolreport.Edits(text(after), text(after), text(again))) || overlap(edits, later) {

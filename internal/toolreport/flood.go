@@ -15,9 +15,9 @@ const (
 )
 
 // flood finds lines that need not be read: 100 MB can be 50 million lines, and reading each took
-// longer than a command may run. A line can belong to a flood if it is words and numbers, or has at
-// most shortLine bytes. After floodRun such lines in a row, those that look like an earlier one of
-// the run are skipped, except for the last ones.
+// longer than a command may run. A line can belong to a flood if it consists of words and numbers,
+// or has at most shortLine bytes. After floodRun such lines in a row, each further line that looks
+// like an earlier one is skipped. Only the last skipped lines are read after all: see release.
 type flood struct {
 	run    int             // lines in a row that can belong to a flood
 	shapes map[string]bool // of the run's lines after floodRun
@@ -48,7 +48,8 @@ func (f *flood) skips(line string) bool {
 	return true
 }
 
-// release returns the last lines that were skipped, which are read before what follows them.
+// release returns the last lines that were skipped. They are read before the line that follows
+// them.
 func (f *flood) release() []string {
 	if len(f.held.ring) == 0 {
 		return nil
@@ -58,9 +59,9 @@ func (f *flood) release() []string {
 	return held
 }
 
-// setShape sets the shape of a line, in lower case and with a "#" for each number, and reports
-// whether the line may belong to a flood. A line that a tool may print for each test or file does
-// not belong to one.
+// setShape sets the shape of a line: the line in lower case, with a "#" for each number. It
+// reports whether the line may belong to a flood. A line that a tool may print for each test or
+// file does not belong to a flood.
 func (f *flood) setShape(line string) bool {
 	f.shape = f.shape[:0]
 	if len(line) > floodLine || len(line) > shortLine && line[0] == ' ' {
@@ -83,8 +84,8 @@ func (f *flood) setShape(line string) bool {
 	return f.shapes[string(f.shape)] || !isCounted(string(f.shape))
 }
 
-// isCounted reports whether a text in lower case contains a word with which test runners report how
-// tests ended, or formatters report that a file is not formatted.
+// isCounted reports whether a text in lower case has a word such as "fail" or "reformat". Test
+// runners report results with such words, and formatters report files that are not formatted.
 func isCounted(words string) bool {
 	for word := range strings.FieldsSeq(words) {
 		if word == "ok" || slices.ContainsFunc([]string{"fail", "pass", "error", "test", "reformat"}, func(sign string) bool { return strings.Contains(word, sign) }) {

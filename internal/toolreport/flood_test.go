@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFlood asserts that what is printed before, in and after a flood of lines is read, and that the
-// lines by which a tool reports on a test or a file are never dropped as a flood.
+// TestFlood asserts that output before a flood of lines, in the middle of it and after it is read.
+// It also asserts that a tool's line about a test or a file is never dropped as part of a flood.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	const mocha = "\n  1 passing (3ms)\n  2 failing\n\n  1) adds:\n\n      Error: no\n      at a (/src/a.js:3:4)\n\n"

@@ -116,9 +116,9 @@ func (p *prettierReader) line(line string) {
 
 func (p *prettierReader) end() {}
 
-// oxfmtReader reads oxfmt --check: the name of each file that is not formatted, with the
-// time that it took, and the errors of files that cannot be parsed, whose place comes after
-// the headline.
+// oxfmtReader reads oxfmt --check. For a file that is not formatted, oxfmt prints the file's name
+// and the time that the file took. For a file that cannot be parsed, it prints a headline and then
+// the place.
 type oxfmtReader struct {
 	*collector
 	error string // the headline

@@ -93,7 +93,7 @@ func (g *goEvents) endOne(p *goPackage, failed bool, pkg, test, failedBuild stri
 	delete(g.packages, pkg)
 }
 
-// end counts what failed in packages that did not finish.
+// end counts the failures in packages that did not finish.
 func (g *goEvents) end() {
 	g.compiler.end()
 	for _, name := range slices.Sorted(maps.Keys(g.packages)) {
@@ -292,8 +292,8 @@ func (p *goPackage) markParents(name string) {
 	}
 }
 
-// running returns the tests that have begun and not ended, without those that wait for
-// their subtests.
+// running returns the tests that have begun and not ended. It leaves out tests that wait for their
+// subtests.
 func (p *goPackage) running() []*goTest {
 	var running []*goTest
 	for _, name := range slices.Sorted(maps.Keys(p.byName)) {
@@ -307,8 +307,8 @@ func (p *goPackage) running() []*goTest {
 	return slices.DeleteFunc(running, func(t *goTest) bool { return t.isParent })
 }
 
-// goFailure describes a test's failure, with the line if its output has one, and the file if the
-// package's directory is known, too.
+// goFailure describes a test's failure. It has a line if the test's output names one, and a file
+// if the package's directory is known as well.
 func goFailure(c *collector, pkg string, t *goTest, cause Cause) Failure {
 	f := Failure{Name: t.name, Unit: pkg, Cause: cause}
 	var message []string

@@ -91,8 +91,8 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// TestManyLinesLikeAScripts checks that only the first lines that look like a script's command line
-// are parsed, because parsing takes long, and that a report is Mixed if there are more.
+// TestManyLinesLikeAScripts checks that only the first lines that look like a script's command
+// line are parsed, because parsing takes long. If there are more such lines, the report is Mixed.
 func TestManyLinesLikeAScripts(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]bool{100: false, 200_000: true} {

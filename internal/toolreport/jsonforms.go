@@ -186,7 +186,7 @@ func (log rubocopLog) report(c *collector) {
 			}
 			add(finding.Finding{
 				Tool: "rubocop", Rule: o.Cop, Path: file.Path, Message: strings.TrimPrefix(o.Message, o.Cop+": "), Severity: severityNamed(o.Severity),
-				// The last column is that of the last character, not the one after it.
+				// LastColumn is the column of the last character; EndColumn is the one after it.
 				Range: finding.Range{StartLine: o.Location.StartLine, StartColumn: o.Location.StartColumn, EndLine: o.Location.LastLine, EndColumn: o.Location.LastColumn + 1},
 			})
 		}
@@ -219,8 +219,9 @@ func (log ruffLog) report(c *collector) {
 	}
 }
 
-// readVet reads go vet -json: packages, each with its analyzers, each with its findings
-// or with an error. Nothing else marks the form, so only an object with a finding has it.
+// readVet reads the object that go vet -json prints: packages with their analyzers, and for each
+// analyzer its findings or an error. The form has no other mark, so only an object with a finding
+// is taken for it.
 func readVet(raw json.RawMessage, c *collector) bool {
 	var packages map[string]map[string]json.RawMessage
 	if json.Unmarshal(raw, &packages) != nil {

@@ -152,7 +152,8 @@ func (c *collector) addRust(f finding.Finding) {
 	if strings.HasPrefix(f.Rule, "clippy::") {
 		f.Tool = "clippy"
 	}
-	// A lint that the project denies is an error, too, and has a name of its own.
+	// A lint that the project denies is reported as an error, too, but with a name instead of a
+	// code.
 	c.broken = c.broken || isError(f) && f.Tool == "rustc" && (f.Rule == "" || rustcError.MatchString(f.Rule))
 	c.add(f)
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFramesOfJavaScript asserts that the place of a failure is a file of the stack trace with its
-// entire path, and not a part of node.
+// TestFramesOfJavaScript asserts that the place of a failure is a file in the stack trace, with
+// its entire path, and not a part of node.
 func TestFramesOfJavaScript(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
@@ -149,8 +149,8 @@ func TestRSpecEndedEarly(t *testing.T) {
 	}
 }
 
-// TestMessageWithoutFramesOfNode asserts that the frames of node before that of the test are not taken
-// for the failure's message.
+// TestMessageWithoutFramesOfNode asserts that node's own frames, which come before the test's
+// frame, do not become part of the failure's message.
 func TestMessageWithoutFramesOfNode(t *testing.T) {
 	t.Parallel()
 	const output = "FAIL ./a.test.js\n  ● reads\n\n    ENOENT: no such file\n\n      at Object.openSync (node:fs:573:18)\n      at Object.<anonymous> (a.test.js:3:6)\n\nTests:       1 failed, 1 total\n"
@@ -160,8 +160,8 @@ func TestMessageWithoutFramesOfNode(t *testing.T) {
 	}
 }
 
-// TestLongFrameOfVitest asserts that of a hostile frame only so many words are looked up as one line
-// can have in a path.
+// TestLongFrameOfVitest asserts that a hostile frame of very many words causes at most 1000
+// look-ups of files.
 func TestLongFrameOfVitest(t *testing.T) {
 	t.Parallel()
 	looked := 0

@@ -63,8 +63,8 @@ func TestASecretThatIsCutCanBeMasked(t *testing.T) {
 	}
 }
 
-// shownPart returns the ends of those texts of a report that, once they are masked, still contain the
-// first or the last six characters of a secret; "" if none does.
+// shownPart masks the texts of a report. It returns the ends of the texts that still contain the
+// first or the last six characters of a secret, or "" if there is no such text.
 func shownPart(t *testing.T, report toolreport.Report, secret string, scanner *secrets.Scanner) string {
 	t.Helper()
 	raw, err := json.Marshal(report)

@@ -12,7 +12,8 @@ var (
 // a part of node itself, such as node:internal/timers, counts as a path, see inLibrary.
 var jsFrame = containing(" at ", `^\s+at (?:.*? \(|async )?((?:file://|node:|[A-Za-z]:)?[^:]+):(\d+):\d+\)?$`)
 
-// mochaReader reads mocha's spec reporter, and the others that end in the same way.
+// mochaReader reads mocha's spec reporter, and the other reporters whose output ends in the same
+// way.
 type mochaReader struct {
 	*collector
 	failureList

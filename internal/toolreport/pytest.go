@@ -29,9 +29,9 @@ type pytestReader struct {
 	best     *pytestSummary // of the session that is read
 }
 
-// pytestSummary is what a line of totals at the end of a session reports, with the summary above
-// it. A session may have several such lines: the output of a failing test is repeated, and may
-// contain one.
+// pytestSummary is read from a line of totals and the summary above it. They are at the end of a
+// session. The output may contain several lines of totals, because pytest repeats the output of a
+// failing test, and a test may have printed such a line.
 type pytestSummary struct {
 	failed   int
 	agrees   bool // the summary lists as many failures
@@ -77,7 +77,7 @@ func (p *pytestReader) line(line string) {
 	if rest, ok := strings.CutPrefix(line, "E   "); ok && len(details.Message) < maxMessage && !strings.HasPrefix(rest, "  File ") {
 		details.Message += "\n" + strings.TrimSpace(rest)
 	}
-	// The last place is where the test itself failed, or what it called.
+	// The last place counts: it is in the test itself, or in a function that the test called.
 	if m := pytestPlace.match(line); m != nil && !strings.HasPrefix(m[1], "/usr/") {
 		details.Path, details.Line = m[1], atoi(m[2])
 	}

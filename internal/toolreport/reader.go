@@ -190,8 +190,8 @@ func (s *stream) read(line string) {
 	}
 }
 
-// maxEchoes bounds how many lines are read as those of a script: each takes far longer
-// than any other line.
+// maxEchoes bounds how many lines are read as a script's command line. Reading one takes far
+// longer than reading any other line.
 const maxEchoes = 200
 
 // echo notes the command line of a script, or a line that only looks like one.

@@ -91,8 +91,8 @@ func Names() []string {
 	return names
 }
 
-// FindsWith reports whether an exit code other than 0 means that a tool has found something. Every
-// code may mean that for an unknown tool, and for a tool whose code is the number of findings.
+// FindsWith reports whether an exit code other than 0 means that a tool has found something. It is
+// true for every code of an unknown tool, and of a tool whose exit code is the number of findings.
 func FindsWith(name string, code int) bool {
 	r, ok := rowNamed(name)
 	return !ok || r.counts || slices.Contains(r.exits, code)

@@ -24,10 +24,9 @@ type ReportFile struct {
 	Dir string
 }
 
-// AddReport reads a report that the tool's test runner wrote. It is called after the tool
-// ended, before Report. The pull request's code can write there what it likes, so a report
-// can only add failures to what was printed: see verdict.addFiles. A report that cannot be
-// read becomes a note.
+// AddReport reads a report that the tool's test runner wrote. It is called after the tool ended,
+// before Report. The pull request's code can forge the report, so the report can only add failures
+// to the printed ones: see verdict.addFiles. A report that cannot be read becomes a note.
 func (r *Reader) AddReport(file ReportFile, from io.Reader) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,12 +64,12 @@ func (r *Reader) AddReport(file ReportFile, from io.Reader) {
 	r.filesForm = cmp.Or(r.filesForm, form)
 }
 
-// characterReference matches references to characters. Runners write some that XML does not allow,
-// for what a test printed in colour.
+// characterReference matches references to characters. If a test printed in colour, some runners
+// write references that XML does not allow.
 var characterReference = lazyregexp.New(`&#(x[0-9A-Fa-f]{1,8}|[0-9]{1,9});`)
 
-// legibleXML replaces what XML does not allow, and Go's reader refuses: invalid UTF-8, control
-// characters and references to them.
+// legibleXML replaces text that XML does not allow and that Go's reader refuses: invalid UTF-8,
+// control characters and references to them.
 func legibleXML(b []byte) []byte {
 	b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
 	b = bytes.Map(func(r rune) rune {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// suite returns a report of JUnit with failing tests, and one that passes.
+// suite returns a report of JUnit with failing tests and one passing test.
 func suite(failing int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<?xml version="1.0"?><testsuites><testsuite name="s" tests="%d" failures="%d"><testcase name="ok"/>`, failing+1, failing)

@@ -118,8 +118,8 @@ func (run sarifRun) report(c *collector) {
 	}
 }
 
-// element returns the element of a list at an index; ok is false for one outside of it, which
-// a stranger's log may contain.
+// element returns the element of a list at an index. ok is false if there is no index, or if the
+// index is outside of the list, as it may be in a stranger's log.
 func element[T any](list []T, index *int) (e T, ok bool) {
 	if index == nil || *index < 0 || *index >= len(list) {
 		return e, false
@@ -135,7 +135,7 @@ func (c *collector) uri(uri string) string {
 		return ""
 	}
 	if strings.HasPrefix(uri, "/") || strings.Contains(uri, ":") {
-		// It was absolute: it stays so, because a relative path is one below Dir.
+		// An absolute path stays absolute, because a relative path is taken to be below Dir.
 		if len(c.places.roots) == 0 {
 			return ""
 		}

@@ -10,7 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// TestRulesOfSARIF asserts what is read of the ways in which security tools describe their rules.
+// TestRulesOfSARIF asserts what is read about rules. Security tools describe their rules in
+// several ways.
 func TestRulesOfSARIF(t *testing.T) {
 	t.Parallel()
 	const log = `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"scan","rules":[

@@ -54,7 +54,7 @@ func (t *tapReader) line(line string) {
 		t.syntax = true
 	case strings.HasPrefix(line, "# "):
 		t.comment = ""
-		if !strings.HasPrefix(line, "# Subtest: ") { // node announces tests so, which also have lines of their own
+		if !strings.HasPrefix(line, "# Subtest: ") { // node announces a test so, and reports it in another line
 			t.comment = strings.TrimSpace(line[2:])
 		}
 	case t.test != nil && t.detail(line):

@@ -15,10 +15,10 @@ const (
 	maxTaskDepth  = 3      // prefixes of one line
 )
 
-// taskOutputs reads the lines of tasks that a program runs side by side and marks with a
-// prefix each: turbo, npm-run-all, concurrently, lerna, pnpm and many others. What
-// follows a prefix is read as an output of its own. Only test runners are looked for: the
-// directory of a task is not known, and so neither are the files of other findings.
+// taskOutputs reads the output of a program that runs several tasks at once and puts a prefix
+// before each task's lines: turbo, npm-run-all, concurrently, lerna, pnpm and many others. The
+// text after a prefix is read as an output of its own. Only test runners are looked for: the
+// directory of a task is not known, so the files of other findings would not be known either.
 type taskOutputs struct {
 	open   func(prefix string) *taskOutput
 	byName map[string]*taskOutput
@@ -72,8 +72,8 @@ func (o *taskOutputs) task(prefix string) *taskOutput {
 	return found
 }
 
-// forget removes one of the tasks in which no test runner was recognised: the one that was last
-// written to the longest time ago. It reports whether there was such a task.
+// forget removes a task in which no test runner was recognised. Of these tasks, it removes the one
+// that has had no line for the longest time. It reports whether there was such a task.
 func (o *taskOutputs) forget() bool {
 	oldest := ""
 	for name, task := range o.byName {
@@ -135,8 +135,8 @@ func prefixOf(line string) int {
 	return end
 }
 
-// namePrefix returns where the name of a task at the beginning of a line ends, after its ":" or
-// "|", and 0 if the line begins with none.
+// namePrefix returns the length of the task's name that a line begins with, including the ":" or
+// "|" after it. It returns 0 if the line begins with no task's name.
 func namePrefix(head string) int {
 	spaces := 0
 	for i := 0; i < len(head); i++ {

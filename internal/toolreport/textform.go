@@ -190,8 +190,8 @@ func (t *textReader) matchFormats(line string) *errorformat.Match {
 // isError reports whether a compiler's finding is an error, not a warning.
 func isError(f finding.Finding) bool { return f.Severity == finding.High }
 
-// severityOf returns the severity that a tool means by the first letter of its own word, such
-// as error, warning or note. For any other letter it returns fallback or, if that is "", medium.
+// severityOf returns the severity for the first letter of a tool's word, such as error, warning or
+// note. For any other letter it returns fallback or, if that is "", medium.
 func severityOf(letter byte, fallback finding.Severity) finding.Severity {
 	switch letter | 0x20 {
 	case 'e', 'f':
@@ -223,8 +223,8 @@ func startsWithAny(line string, beginnings []string) bool {
 	return false
 }
 
-// placeIn returns the index of the ":", "(" or "[" between what looks like a path and its
-// line number, or -1. Most lines have none, and are matched against no pattern.
+// placeIn returns the index of the ":", "(" or "[" between what looks like a path and its line
+// number, or -1. Most lines have no such place, and no pattern is tried on them.
 func placeIn(line string) int {
 	for i := 1; i+1 < len(line); i++ {
 		c := line[i]

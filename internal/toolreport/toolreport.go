@@ -79,16 +79,16 @@ type Report struct {
 	// Broken reports that code could not be compiled or type-checked. Such errors may hide
 	// others in other files.
 	Broken bool
-	// Unparsed are the files, sorted and relative to the repository, that a tool which reads
-	// each file on its own could not parse. What it would find in them is not known; what it
-	// reports about the others is complete.
+	// Unparsed are the files that could not be parsed by a tool that reads each file on its own.
+	// They are sorted and relative to the repository. What the tool would find in them is not
+	// known; its report on the other files is complete.
 	Unparsed []string `json:",omitempty"`
 	// Tests is set only for the check "tests".
 	Tests   Tests
 	Outside int // findings left out because they are about a file outside the root
 	Omitted int // findings after MaxFindings
-	// Notes describe for people what could not be read, what is doubtful, such as exit code 0
-	// after tests failed, and which tools a reviewer lacked.
+	// Notes tell people what could not be read, which tools a reviewer lacked, and what is
+	// doubtful, such as exit code 0 after tests failed.
 	Notes []string
 	// FirstFailures are the lines in which failing began, and the last lines.
 	FirstFailures string

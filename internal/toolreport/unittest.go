@@ -61,9 +61,9 @@ func (u *unittestReader) line(line string) {
 	}
 }
 
-// block begins the block of a test, by its name and what is in parentheses after it:
-// its full name, or before Python 3.11 its class. The parts of a test (subTest) are one
-// test.
+// block begins the block of a test. name is the test's name, and full is the text in parentheses
+// after it: the test's full name, or before Python 3.11 its class. The parts of a test (subTest)
+// are one test.
 func (u *unittestReader) block(name, full string) {
 	u.current = nil
 	id := text.TruncateBytes(name+" "+full, maxName)

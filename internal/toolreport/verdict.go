@@ -21,8 +21,8 @@ type verdict struct {
 	text       tally // what runners print as text next to documents
 }
 
-// judge decides which reading of the output is right. Documents come before text, and what
-// the command names before what the output looks like.
+// judge decides which reading of the output is right. A document counts more than text, and a tool
+// that the command names counts more than one that the output looks like.
 func (r *Reader) judge(exit Exit) Report {
 	v := verdict{complete: !exit.TimedOut}
 	for _, s := range r.streams {
@@ -75,8 +75,8 @@ func (r *Reader) doubts(counted tally, tests Tests, exit Exit) (notes []string) 
 	return notes
 }
 
-// exitsWithFindings reports whether an exit code means that a tool has found something: one that
-// the command names, or whose form the output has.
+// exitsWithFindings reports whether an exit code means that a tool has found something. The tools
+// that count are those that the command names, and those whose form the output has.
 func (r *Reader) exitsWithFindings(v verdict, code int) bool {
 	if v.structured && code == 1 {
 		return true
@@ -133,9 +133,10 @@ func (r *Reader) hasFormOf(candidate *reading) bool {
 	return !slices.ContainsFunc(r.readings, func(o *reading) bool { return o.row.tests && o.collector.recognised })
 }
 
-// believesUnnamedTests reports whether what looks like a test runner's output counts as such although
-// the command does not name the runner. It does if a program that is not known may have started the
-// runner, or if the named runner may print another one's form. Otherwise a test printed the text.
+// believesUnnamedTests reports whether output that looks like a test runner's counts as such
+// although the command does not name the runner. It counts if a program that is not known may have
+// started the runner. It also counts if no runner that the command names is recognised, because
+// the named runner may print another runner's form. Otherwise a test printed the text.
 func (r *Reader) believesUnnamedTests() bool {
 	if r.tool.Check != "tests" || r.tool.Name != "" {
 		return false
@@ -144,7 +145,8 @@ func (r *Reader) believesUnnamedTests() bool {
 	return r.unknown || !namedIsRecognised
 }
 
-// recognisedTasks ends the tasks and returns those of their readings that are believed.
+// recognisedTasks ends the tasks. It returns the readings in which a test runner was recognised,
+// if unnamed test runners are believed.
 func (r *Reader) recognisedTasks() []*reading {
 	if r.tasks == nil {
 		return nil
@@ -217,9 +219,9 @@ func (v *verdict) acceptNextToDocument(t textReading) {
 	}
 }
 
-// reconcile decides how many tests failed if documents and runners' text both say how many.
-// They differ if a test printed what looks like one of them: then the worse counts, so that a
-// test can hide no failure.
+// reconcile decides how many tests failed if both documents and runners' text say how many. The
+// two differ if a test printed text that looks like a report. Then the larger number counts, so
+// that a test cannot hide a failure.
 func (v *verdict) reconcile() {
 	switch {
 	case !v.text.ended && v.text.failed == 0:
@@ -230,9 +232,9 @@ func (v *verdict) reconcile() {
 	}
 }
 
-// addFiles adds what the runners' own reports say about the tests. Of these and of what was
-// printed, the worse counts, so that a forged report hides nothing. If both count as many failures,
-// the list that names more places is kept.
+// addFiles adds what the test runners' report files say about the tests. If the files and the
+// printed output differ, the larger number of failures counts, so that a forged report hides
+// nothing. If both have the same number, the list that names more places is kept.
 func (v *verdict) addFiles(files tally, form string) {
 	printed := v.tally
 	namesMore := files.failed == printed.failed && located(files.failing) > located(printed.failing)
@@ -258,7 +260,7 @@ func located(failures []Failure) int {
 	return n
 }
 
-// accept adds what was found, in a form of that name.
+// accept adds a collector's findings. name is the name of the form in which they were found.
 func (v *verdict) accept(name string, c *collector) {
 	if !slices.Contains(v.names, name) {
 		v.names = append(v.names, name)

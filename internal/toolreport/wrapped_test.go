@@ -68,8 +68,8 @@ func TestPlacesOfTasks(t *testing.T) {
 	}
 }
 
-// TestMoreTasksThanAreRead checks that a test runner's lines are read to their end between those of
-// very many other tasks.
+// TestMoreTasksThanAreRead checks that all lines of a test runner are read even if lines of very
+// many other tasks come between them.
 func TestMoreTasksThanAreRead(t *testing.T) {
 	t.Parallel()
 	noise := &strings.Builder{}

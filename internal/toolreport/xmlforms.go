@@ -55,13 +55,12 @@ func readXML(b []byte, c *collector) (string, error) {
 	}
 }
 
-// Bounds of XML, which costs far more memory than its bytes where it has many attributes
-// or deeply nested elements.
+// Bounds of XML. Many attributes or deeply nested elements cost far more memory than their text.
 const (
 	maxXMLDepth = 200
 	maxXMLTag   = 1 << 20 // bytes
-	// maxXMLDetails bounds what is kept of one failure's text, in bytes, until its place is
-	// found in it.
+	// maxXMLDetails bounds how many bytes of a failure's text are kept until its place is found in
+	// them.
 	maxXMLDetails = 64 << 10
 )
 
@@ -243,8 +242,9 @@ func (x *xmlReader) testEnd() {
 	x.c.fail(x.test)
 }
 
-// xmlEscapes restores the beginning of escape sequences for fail, which removes them. XML has no such
-// character, so pytest and Surefire write it in their own ways.
+// xmlEscapes restores the ESC character at the beginning of escape sequences, so that fail can
+// remove the sequences. XML does not allow this character, and pytest and Surefire each write it
+// in their own way.
 var xmlEscapes = strings.NewReplacer("#x1B[", "\x1b[", "&#27;[", "\x1b[")
 
 // suiteEnd ends a suite. If the suite reports failures but lists no test that failed, it counts as
@@ -273,8 +273,9 @@ func (x *xmlReader) done() {
 	}
 }
 
-// placeInDetails sets the place of a failure, unless it has a file and a line, from the text that a JUnit
-// report has about it: the stack trace of the language.
+// placeInDetails sets the place of a failure that does not have both a file and a line. It looks
+// for the place in details, the failure's text in a JUnit report. The text contains a stack trace
+// in the form of the language.
 func (c *collector) placeInDetails(f *Failure, class, details string) {
 	if f.Path != "" && f.Line > 0 {
 		return
@@ -290,7 +291,7 @@ func (c *collector) placeInDetails(f *Failure, class, details string) {
 			continue
 		}
 		if m := pytestPlace.match(line); m != nil && c.hasFile(m[1]) {
-			f.Path, f.Line = m[1], atoi(m[2]) // the last is the test's or what it called, as in pytest's text
+			f.Path, f.Line = m[1], atoi(m[2]) // the last place counts, as in pytestReader
 			continue
 		}
 		if m := jsFrame.match(line); m != nil && !inLibrary(m[1]) && c.hasFile(m[1]) {

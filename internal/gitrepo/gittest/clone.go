@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package gittest makes clones with git itself, for the tests of what reads them.
+// Package gittest makes clones with git itself, for the tests of code that reads clones.
 package gittest
 
 import (
@@ -128,7 +128,8 @@ func (c Clone) env() []string {
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false"}
 }
 
-// Mktree makes a tree of the lines that git ls-tree would print of it.
+// Mktree makes a tree and returns its id. lines are the lines that git ls-tree would print of the
+// tree.
 func (c Clone) Mktree(lines string) string {
 	c.T.Helper()
 	return strings.TrimSpace(c.GitFed(lines, "mktree"))

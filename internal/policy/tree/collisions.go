@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// checkCollisions finds the new paths that are the same as another path of the tree
-// on a file system that folds case or Unicode, where one of the two would replace the
-// other. What collided before is allowed.
+// checkCollisions finds the new paths that collide with another path of the tree. A file system
+// that folds case or Unicode takes the two paths for the same one, so that one file would replace
+// the other. Paths that collided before are allowed.
 func (j *judgement) checkCollisions() {
 	added := addedPaths(j.tree.Changes)
 	if added == nil {
@@ -28,7 +28,7 @@ func addedPaths(changes []Change) (added []string) {
 	return added
 }
 
-// collisions reports those of the added paths that share their place with another one.
+// collisions reports the added paths that share their place with another path.
 func (j *judgement) collisions(o *occupancy, added []string) {
 	for _, path := range added {
 		o.places.walk(path, func(node int, last bool) {
@@ -53,7 +53,7 @@ func (j *judgement) collide(path, how, other string) {
 	j.report(RuleCollision, path, "%s %s where case or the form of Unicode does not count; use a name that differs in more", how, quotePathBy(strconv.QuoteToASCII, other))
 }
 
-// occupancy is what a tree has at some places, and below them.
+// occupancy has the files of a tree at some places, and below these places.
 type occupancy struct {
 	places foldedTree       // which places; others are not looked at
 	files  map[int][]string // the files at a place, in the order in which they were added

@@ -20,9 +20,9 @@ func foldPath(path string) string {
 	return norm.NFC.String(foldCase(norm.NFD.String(withoutIgnored(path))))
 }
 
-// foldProtected returns a path as foldPath does, and in addition without regard to what only
-// looks different (ZFS with formKC, where a wide letter is the letter). It is for comparing
-// a path with protected ones, where it does no harm to find two different paths equal.
+// foldProtected returns a path as foldPath does, and also treats characters as equal that only
+// look different (on ZFS with formKC, a wide letter is the letter). It is for comparing a path
+// with protected paths, where it does no harm to find two different paths equal.
 func foldProtected(path string) string {
 	if isASCII(path) {
 		return strings.ToLower(path)
@@ -33,8 +33,8 @@ func foldProtected(path string) string {
 	return norm.NFKC.String(withoutIgnored(folded))
 }
 
-// foldCase folds case by Unicode's rules, and by those of NTFS, which compares upper case: the
-// capital of the dotless i is I.
+// foldCase folds case by Unicode's rules and by those of NTFS. NTFS compares names in upper case,
+// where the dotless i is an I.
 func foldCase(path string) string {
 	return cases.Fold().String(strings.Map(unicode.ToUpper, path))
 }

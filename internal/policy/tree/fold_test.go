@@ -8,8 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// TestNamesThatFoldToProtectedOnes goes through all of Unicode: whatever a file system can take
-// for a letter of a protected name, or can ignore in it, does not get around the list.
+// TestNamesThatFoldToProtectedOnes goes through all of Unicode. It asserts that a character does
+// not get a name around the list if a file system can ignore the character or take it for a letter
+// of a protected name.
 func TestNamesThatFoldToProtectedOnes(t *testing.T) {
 	t.Parallel()
 	r := newRules(Config{})

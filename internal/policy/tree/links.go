@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// checkLinks checks that every changed link leads to a place in the tree, outside git's
-// own files, and so does every other link that leads through a changed one.
+// checkLinks checks that every changed link leads to a place in the tree, outside git's own files.
+// It checks the same for every other link that leads through a changed link.
 func (j *judgement) checkLinks() {
 	for _, c := range j.tree.Changes {
 		if c.NewMode != modeLink {
@@ -29,10 +29,10 @@ func (j *judgement) checkLinks() {
 	}
 }
 
-// linkTargets returns what protected links lead to, and changed links that they lead through:
-// folded path → the link's path. If CLAUDE.md is a protected link, an agent may change neither the
-// file that it leads to nor the links on the way there. What a protected link leads to may be, or
-// contain, another link, which counts as protected as well.
+// linkTargets returns the paths that protected links lead to, and the changed links that they lead
+// through: folded path → the protected link's path. If CLAUDE.md is a protected link, an agent may
+// change neither the file that it leads to nor the links on the way there. The target of a
+// protected link may be another link, or contain one. That link counts as protected as well.
 func (j *judgement) linkTargets() map[string]string {
 	to := map[string]string{}
 	var left []string
@@ -63,8 +63,8 @@ func (j *judgement) linkTargets() map[string]string {
 	return to
 }
 
-// addTargets adds what a link leads to, and a changed link that it leads through, because of the
-// protected link by.
+// addTargets adds the path that a link leads to, and the changed link that it leads through. by is
+// the protected link because of which both are protected.
 func (j *judgement) addTargets(to map[string]string, path, by string) {
 	target, through, why := j.links.follow(link{path, j.tree.Links[path], false})
 	for _, place := range []string{target, through} {
@@ -170,9 +170,9 @@ func (m linkMap) find(path string) (l link, ok bool) {
 	return l, ok
 }
 
-// follow returns the path that a link leads to in the end, and a changed link that it
-// leads through, or a removed one that it led through ("" for none). If the link is not allowed, why is the rest of a
-// sentence about it.
+// follow returns the path that a link leads to in the end. through is a changed link that it leads
+// through, or a removed link that it led through, or "". If the link is not allowed, why is the
+// rest of a sentence about it.
 func (m linkMap) follow(l link) (path, through, why string) {
 	dir, _ := cutName(l.path)
 	var here position

@@ -48,19 +48,19 @@ func cutName(path string) (dir, name string) {
 	return path[:max(i, 0)], path[i+1:]
 }
 
-// isGitName reports whether some file system takes a name for .git: by case, by code
-// points that it ignores, by NTFS's short name, by the dots and spaces that Windows
-// drops, or by a stream. These are git's own rules, some of which git enforces only on
-// some systems.
+// isGitName reports whether some file system takes a name for .git. The name may differ in case,
+// in code points that are ignored, or in dots and spaces that Windows drops. It may also be NTFS's
+// short name, or name a stream. These are git's own rules; git enforces some of them only on some
+// systems.
 func isGitName(name string) bool { return isDotName(name, "git", "git~1", "") }
 
 // isModulesName reports the same about .gitmodules.
 func isModulesName(name string) bool { return isDotName(name, "gitmodules", "gitmod~", "gi7eba") }
 
-// isDotName reports whether a name is "." and the word in any spelling, or one of the short
-// names that NTFS gives it. If hash is "", the only short name is shortName, such as "git~1".
-// Otherwise they are shortName and a digit from 1 to 4, such as "gitmod~2", and, once these four
-// are taken, those that begin with the beginning of hash.
+// isDotName reports whether a name is "." and the word in any spelling, or one of the short names
+// that NTFS gives it. If hash is "", the only short name is shortName, such as "git~1". Otherwise
+// a short name is shortName and a digit from 1 to 4, such as "gitmod~2". Once these four are
+// taken, a short name begins with the beginning of hash.
 func isDotName(name, word, shortName, hash string) bool {
 	// Windows reads "\" as a slash and what follows ":" as a stream.
 	for part := range strings.SplitSeq(name, `\`) {
@@ -99,9 +99,9 @@ const (
 	maxPath = 4096
 )
 
-// unportable returns why a file of that name cannot be checked out on some system, is
-// another file there, or has an invisible character in its name; "" for a sound name. The
-// text continues a sentence about the path and ends with what would be allowed.
+// unportable returns why a name causes trouble on some system: the file cannot be checked out
+// there, it is another file there, or the name has an invisible character. It returns "" for a
+// sound name. The text continues a sentence about the path and ends with what would be allowed.
 func unportable(name string) string {
 	switch {
 	case !utf8.ValidString(name):
@@ -142,9 +142,9 @@ func isReserved(name string) bool {
 	return false
 }
 
-// isShortName reports whether a name looks like those that Windows makes for old
-// programs: up to eight characters that end in "~" and a number, and an extension of
-// up to three. NTFS opens the file that has that short name.
+// isShortName reports whether a name looks like a short name that Windows makes for old programs:
+// up to eight characters that end in "~" and a number, and an extension of up to three. NTFS opens
+// the file that has this short name.
 func isShortName(name string) bool {
 	base, extension, _ := strings.Cut(name, ".")
 	tilde := strings.LastIndexByte(base, '~')

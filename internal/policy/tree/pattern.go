@@ -52,8 +52,8 @@ func CheckPattern(pattern string) error {
 	return checkSyntax(pattern)
 }
 
-// checkSyntax refuses what doublestar accepts but reads in another way than the writer
-// most likely means, and braces with too many choices.
+// checkSyntax refuses syntax that doublestar accepts but understands in another way than the
+// writer most likely means. It also refuses braces with too many choices.
 func checkSyntax(s string) error {
 	choices, commas := 1, []int{}
 	for i := 0; i < len(s); i++ {
@@ -147,8 +147,8 @@ func excludeSlash(pattern string) string {
 	return b.String()
 }
 
-// join returns a pattern and what follows it, with one star where two would meet and mean
-// entire directories.
+// join returns the pattern followed by next. Where two stars would meet, it leaves one, because
+// two mean entire directories.
 func join(pattern, next string) string {
 	if strings.HasSuffix(pattern, "*") && !strings.HasSuffix(pattern, `\*`) {
 		next = strings.TrimPrefix(next, "*")
@@ -177,10 +177,9 @@ func MatchesAny(patterns []string, path string) bool {
 	return ok
 }
 
-// Matcher returns a function that reports whether one of the patterns matches a path as
-// those of protected files do: whether letters are upper or lower case does not count, a name
-// without a slash is meant in every directory, and a directory with everything in it. A
-// pattern that cannot be read matches nothing.
+// Matcher returns a function that reports whether one of the patterns matches a path, in the way
+// of protected files: case does not count, a name without a slash is meant in every directory, and
+// a directory stands for everything in it. A pattern that cannot be read matches nothing.
 func Matcher(patterns []string) func(path string) bool {
 	set := newPatternSet(protecting, patterns)
 	return func(path string) bool {

@@ -1,16 +1,16 @@
 package tree
 
-// protectedGroup is a part of the built-in list of protected files. Its patterns are
-// read as protected-files are: a name without a slash counts in every directory, a
-// directory with everything in it.
+// protectedGroup is a part of the built-in list of protected files. Its patterns are read as
+// protected-files are: a name without a slash counts in every directory, and a directory stands
+// for everything in it.
 type protectedGroup struct {
 	name     string // for people who read this list
 	patterns []string
 }
 
-// ProtectedByDefault returns the patterns that apply where protected-files is not set:
-// what decides about the repository, what runs on other people's machines or with the
-// repository's secrets, and what instructs the next agent.
+// ProtectedByDefault returns the patterns that apply where protected-files is not set: files that
+// decide about the repository, files that run on other people's machines or with the repository's
+// secrets, and files that instruct the next agent.
 func ProtectedByDefault() []string { return flatten(protectedByDefault()) }
 
 // Manifests returns the patterns that protect-manifests adds.
@@ -23,9 +23,9 @@ func flatten(groups []protectedGroup) (all []string) {
 	return all
 }
 
-// protectedByDefault returns the built-in list. What agents read is what their documentation
-// names, as of 2026-11: AGENTS.md, and for each its own files and directories; most look
-// in every directory from the root to the file at work.
+// protectedByDefault returns the built-in list. The files of agents in it are those that the
+// agents' documentation names, as of 2026-11: AGENTS.md, and each agent's own files and
+// directories. Most agents look in every directory from the root to the file at work.
 func protectedByDefault() []protectedGroup {
 	return []protectedGroup{
 		{"GitHub's own files", []string{
@@ -55,8 +55,8 @@ func protectedByDefault() []protectedGroup {
 	}
 }
 
-// manifests returns the files that name what is installed, and those that package managers
-// run or obey while they install it.
+// manifests returns the files that name the packages to install, and the files that package
+// managers run or obey during the installation.
 func manifests() []protectedGroup {
 	return []protectedGroup{
 		{"JavaScript", []string{

@@ -17,14 +17,14 @@ type Series struct {
 // Together is the index that JudgeSeries returns if only all commits together break a rule.
 const Together = -1
 
-// JudgeSeries checks every commit of a series as Judge checks the tree at its end, because
-// who can read a repository can read each of its commits. It returns the index of the first
-// one that breaks a rule, and how. What the commits change and add counts together against
-// the limits, also where a later commit removes it again: if only that breaks a rule, the
-// index is Together. Without a violation broken is empty, and the index means nothing.
+// JudgeSeries checks every commit of a series as Judge checks a single tree, because whoever can
+// read a repository can read each of its commits. It returns the index of the first commit that
+// breaks a rule, and the violations. The changes and new contents of all commits count together
+// against the limits, even if a later commit removes them again. If only the limits are exceeded,
+// the index is Together. Without a violation broken is empty, and the index means nothing.
 //
-// Its time grows with the number of changes and of the tree's paths, not with their product;
-// only a commit that changes a link has all links followed again.
+// Its time grows with the number of changes and of the tree's paths, not with their product. Only
+// a commit that changes a link has all links followed again.
 func JudgeSeries(cfg Config, s Series) (commit int, broken []Violation) {
 	j := judgement{cfg: cfg, rules: newRules(cfg), tree: Tree{Links: maps.Clone(s.Links)}}
 	j.links = newLinkMap(j.tree)
@@ -84,8 +84,8 @@ func (j *judgement) advance(places *occupancy) (linksChanged bool) {
 }
 
 // sum returns how many files all commits change together, and the bytes of their messages and of
-// the contents that they add. A file counts once, also after it has moved, and so does a content.
-// A content that was at one of the paths before the series is not new.
+// the contents that they add. A file counts once, even if it moves. A content counts once, too. A
+// content that was at one of the changed paths before the series is not new.
 func (s Series) sum() (files int, size int64) {
 	fileAt := map[string]int{}           // by path, the number of the file there, or of the last file there
 	counted := map[string]bool{"": true} // contents that are not new, or have been added
@@ -103,7 +103,7 @@ func (s Series) sum() (files int, size int64) {
 				removed[c.OldOID] = append(removed[c.OldOID], fileAt[c.Path])
 			}
 		}
-		// A new file with the content of one that was removed is that one, moved.
+		// A new file with the content of a removed file is that file, moved.
 		for _, c := range changes {
 			if moved := removed[c.NewOID]; c.OldMode == "" && c.NewOID != "" && len(moved) > 0 && firstTouched[c.Path] {
 				fileAt[c.Path], removed[c.NewOID] = moved[0], moved[1:]

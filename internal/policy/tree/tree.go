@@ -34,9 +34,9 @@ type Config struct {
 	MaxFiles, MaxSizeKB int
 }
 
-// ProtectedPatterns returns the patterns of all protected files: those of the owner or the
-// built-in list, what was added to them, and the manifests where those are protected. Files that
-// Unprotected names may match them.
+// ProtectedPatterns returns the patterns of all protected files: the owner's list or the built-in
+// one, the patterns added to it, and the manifests if they are protected. The patterns may match
+// files that Unprotected names.
 func (c Config) ProtectedPatterns() []string {
 	patterns := slices.Clone(c.Protected)
 	if c.Protected == nil {
@@ -112,9 +112,9 @@ type Tree struct {
 	// Paths are all file paths of the tree. Without them, paths that are added are compared
 	// with each other alone.
 	Paths []string
-	// Links are the links that did not change: path → target. Without them, a link
-	// through such a link is judged by its own text alone, and what a protected link
-	// leads to is not protected.
+	// Links are the links that did not change: path → target. Without them, a link that leads
+	// through one is judged by its own text alone, and the target of an unchanged protected link
+	// is not protected.
 	Links map[string]string
 }
 
@@ -171,9 +171,9 @@ func (j *judgement) report(rule, path, format string, args ...any) {
 	j.found = append(j.found, Violation{rule, path, rule + ": " + message})
 }
 
-// quotePath quotes a path for a message: on one line, with what does not print
-// escaped, and shortened. U+200B is written as <U+200B>: with that character package sanitize makes
-// texts inert, and it would take "\u200b" for one that it has inserted itself.
+// quotePath quotes a path for a message: on one line, shortened, and with escapes for characters
+// that do not print. U+200B is written as <U+200B>. Package sanitize inserts that character to
+// make texts inert, and would take "\u200b" for one that it has inserted itself.
 func quotePath(path string) string { return quotePathBy(strconv.Quote, path) }
 
 func quotePathBy(quote func(string) string, path string) string {

@@ -297,8 +297,8 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// BenchmarkJudge judges trees of ordinary paths and of paths that collide, at two sizes: what is not
-// linear shows in the difference of their times.
+// BenchmarkJudge judges trees of ordinary paths and of paths that collide, at two sizes. The
+// difference of the times shows whether the time is linear.
 func BenchmarkJudge(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		for name, path := range map[string]func(i int) string{
