@@ -291,9 +291,9 @@ func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status
 	return status, err
 }
 
-// storeAsFile stores the log as a file, for another step to upload or keep. A repository without
-// code scanning, and a token that may only read, are not failures. Airlock's own findings go to
-// code scanning only where the token may.
+// storeAsFile stores the log as a file, for another step to upload or keep. This is not a failure if
+// the repository has no code scanning. For Airlock's own findings it is not one either if the token
+// lacks the permission to upload them.
 func (w *securityWork) storeAsFile(x *executor, op *Operation, code, message string) []Result {
 	stored, path, broken := "", "", false
 	if x.deps.Files != nil {

@@ -101,8 +101,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestClaims asserts that two jobs with one identity are distinguished by the rest of their runs,
-// and that another attempt is not taken for another job.
+// TestClaims asserts that two jobs with one identity are distinguished by the other fields of their
+// Run, and that another attempt is not taken for another job.
 func TestClaims(t *testing.T) {
 	parse := func(env event.Env, jobName string) event.Run {
 		env.RunID, env.Job = "7", "gate"

@@ -18,8 +18,8 @@ type Plan struct {
 	// Attention is what a person should look at first, the most severe first.
 	Attention []PlanPoint
 	// Permissions is the block of permissions that the plan needs, to paste into a job; ""
-	// where it needs none. Grantable are the permissions to write that items of the kinds
-	// that are enabled could need.
+	// where it needs none. Grantable are the write permissions that any enabled kind could
+	// need.
 	Permissions string
 	Grantable   []string
 	Unchecked   []string // what could not be looked at when the plan was made

@@ -37,7 +37,7 @@ type Input struct {
 	Before bool
 	// Sources is set where the outcomes have the texts of their lines, which a page shows.
 	Sources bool
-	// Grantable are the permissions to write that items of the enabled kinds could need.
+	// Grantable are the write permissions that any enabled kind could need.
 	Grantable []string
 	// Earlier are the errors that a collecting job listed in its document.
 	Earlier []string

@@ -143,7 +143,8 @@ var (
 )
 
 // isExample reports whether a file belongs to an example or a manual, which nobody runs as it is.
-// The names of Java's packages do not count: generators call a program's own com.example.demo.
+// Names of Java packages do not count, because generators name a program's own package
+// com.example.demo.
 func isExample(name string) bool {
 	for _, root := range []string{"/java/", "/com/example/"} {
 		if above, _, isPackage := strings.Cut("/"+name, root); isPackage && strings.HasSuffix(name, ".java") {
