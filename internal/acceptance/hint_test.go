@@ -94,7 +94,7 @@ func TestHints(t *testing.T) {
 		"GET https://example.com/x returns 404":    "",
 		"GET https://example.com/x.":               "GET https://example.com/x",
 
-		// A URL without a method and a status is asked for, or it stands in a sentence.
+		// A URL without a method and a status is requested, unless it is only mentioned in a sentence.
 		"`https://example.com/x`.":                                         "GET https://example.com/x",
 		"\"https://example.com/x\" and https://example.com/y":              "GET https://example.com/x, GET https://example.com/y",
 		"https://example.com/x and check:tests":                            "check:tests, GET https://example.com/x",
@@ -128,7 +128,7 @@ func TestHints(t *testing.T) {
 		"test:tests/test_a.py::test_b.":             "test:tests/test_a.py::test_b",
 	} {
 		probes, why := parseHint(hint)
-		if got := strings.ReplaceAll(describe(probes), "“", `"`); got != want || (want == "") != (why != "") {
+		if got := describe(probes); got != want || (want == "") != (why != "") {
 			t.Errorf("%q: %q (%s), want %q", hint, got, why, want)
 		}
 	}

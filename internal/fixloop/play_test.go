@@ -138,7 +138,7 @@ func (p *play) wantRefused(e Event, why Code) {
 	}
 }
 
-// wantIDs asserts the identifiers of messages, without changes of status.
+// wantIDs asserts the identifiers of messages. It leaves out the messages about changes of status.
 func wantIDs(t *testing.T, messages []Message, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, ids(messages)); diff != "" {
@@ -156,7 +156,7 @@ func ofType(messages []Message, typ Type) Message {
 	return Message{}
 }
 
-// ids returns the identifiers of messages, without changes of status.
+// ids returns the identifiers of messages, except for those about changes of status.
 func ids(messages []Message) []string {
 	var out []string
 	for _, m := range messages {

@@ -146,7 +146,7 @@ type Revision struct {
 	Files []File `json:"files,omitempty"`
 }
 
-// Branch is an end of a pull request.
+// Branch is the head or the base of a pull request.
 type Branch struct {
 	Ref  string `json:"ref"`
 	SHA  string `json:"sha"`

@@ -233,7 +233,7 @@ func (s *Server) renderTeam(id int, slug string) object {
 		"type": "organization", "organization_id": 1}
 }
 
-// renderBranch turns the example of an end of a pull request into the end that this one has.
+// renderBranch returns the description's example of a pull request's head or base, filled with b.
 func (s *Server) renderBranch(example any, b Branch) object {
 	o := example.(object)
 	owner, name, id := s.state.Repo.Owner, s.state.Repo.Name, s.state.Repo.ID

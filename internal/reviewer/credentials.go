@@ -137,7 +137,8 @@ func endsLikeSecret(name string) bool {
 
 // valueIndex returns the index of the value that the name at index i is set to or compared with, or
 // 0. compared reports whether the program compares the two. It is false where an operator compares
-// an element such as config["password"], because programs also compare elements with names.
+// an element such as config["password"]: the literal on the other side is often a name, not a
+// password.
 func (s *source) valueIndex(i int) (index int, compared bool) {
 	if index = s.valueInList(i); index > 0 {
 		return index, false

@@ -42,8 +42,6 @@ func (t Token) Forms() []string {
 	for before := range min(3, len(secret)) {
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			add(withinBase64(enc, secret, before))
-			complete := (len(secret) - before) / 3 * 3 // the bytes in complete groups
-			add(enc.EncodeToString([]byte(secret[before : before+complete])))
 		}
 	}
 	add(url.QueryEscape(secret))
