@@ -63,7 +63,7 @@ func TestActionVerifies(t *testing.T) {
 		"passes": {issueCriteria, acceptConfig, "PASS", "success", []string{"## ✅ Airlock acceptance: PASS, 3 of 3 criteria verified", "last edited by somebody"}, 1},
 		"fails": {"# Acceptance criteria\n- [ ] docs/missing.md\n- [ ] docs/guide.md\n", acceptConfig, "PARTIAL", "failure",
 			[]string{"## ❌ Airlock acceptance: PARTIAL, 1 of 2", "There is no path docs/missing.md"}, 1},
-		"a stranger's command": {"```acceptance\n- $ touch /tmp/canary-of-airlock\n- docs/guide.md\n```\n", acceptConfig, "BLOCKED", "failure", []string{"is not one that the owner allows"}, 1},
+		"a stranger's command": {"```acceptance\n- $ touch /tmp/canary-of-airlock\n- docs/guide.md\n```\n", acceptConfig, "BLOCKED", "failure", []string{"may run only commands that the owner allows"}, 1},
 		"an allowed command":   {"```acceptance\n- $ sh test.sh\n```\n", acceptConfig + "  commands: [sh test.sh]\n", "PASS", "success", []string{"PASS, 1 of 1"}, 1},
 		"a mention":            {"# Acceptance criteria\n- [ ] @octocat says <b>closes #1</b>\n", acceptConfig, "BLOCKED", "failure", nil, 1},
 		"more than its line": {"# Acceptance criteria\n- [ ] docs/guide.md exists\n  - and is beautiful\n- unboxed\n", acceptConfig, "BLOCKED", "failure",
