@@ -75,9 +75,16 @@ func TestGeneratedLinks(t *testing.T) {
 	}
 }
 
+// codeFragments returns those of the fragments that make code, or the end of it, common in a document.
+func codeFragments() []string {
+	return []string{"<code>", "</code>", "`a`/`", "a`b@c.d`", "a@b.example`x@c.d`"}
+}
+
 // generate joins n fragments.
-func generate(r *rand.Rand, n int) string {
-	words := fragments()
+func generate(r *rand.Rand, n int) string { return generateFrom(fragments(), r, n) }
+
+// generateFrom joins n of the words.
+func generateFrom(words []string, r *rand.Rand, n int) string {
 	var b strings.Builder
 	for range n {
 		b.WriteString(words[r.IntN(len(words))])
