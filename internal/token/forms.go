@@ -42,6 +42,9 @@ func (t Token) Forms() []string {
 	for before := range min(3, len(secret)) {
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			add(withinBase64(enc, secret, before))
+			// Text that was cut between two groups ends with the last complete group.
+			complete := (len(secret) - before) / 3 * 3 // bytes
+			add(enc.EncodeToString([]byte(secret[before : before+complete])))
 		}
 	}
 	add(url.QueryEscape(secret))

@@ -30,6 +30,13 @@ func TestRedact(t *testing.T) {
 			t.Errorf("%s: a part is left: %q", name, got)
 		}
 	}
+	for before := range 3 { // a text that a server cut after the last complete group
+		text := encode([]byte("abc"[:before] + secret))
+		text = text[:(before+len(secret))/3*4]
+		if got := tok.Redact(text); !strings.HasSuffix(got, "***") {
+			t.Errorf("cut, with %d bytes before: %q", before, got)
+		}
+	}
 	if got := (Token{}).Redact("untouched"); got != "untouched" {
 		t.Errorf("without a secret: %q", got)
 	}
