@@ -19,7 +19,7 @@ import (
 var binary, root string
 
 func TestMain(m *testing.M) {
-	shorttest.InParallel(16)
+	shorttest.InParallel(28)
 	shorttest.LeaveOut(
 		// These wait a second between two writes, as the action does, or longer for GitHub's lists.
 		"TestRunsThatNothingDistinguishes", "TestActionLoopHoldsAnAgentsPushAgainstTheRules", "TestActionLoopWithAcceptance",
