@@ -21,8 +21,8 @@ type handler struct {
 	plan func(p *planner, group []*entry) Operation
 }
 
-// handlers has the constructor of each kind's handler.
-var handlers = map[safeoutput.Kind]func() handler{
+// handlers has the handler of each kind.
+var handlers = map[safeoutput.Kind]handler{
 	safeoutput.KindCreateIssue:          createIssueHandler,
 	safeoutput.KindAddIssueComment:      commentHandler,
 	safeoutput.KindAddIssueLabel:        labelHandler,
@@ -40,24 +40,6 @@ var handlers = map[safeoutput.Kind]func() handler{
 	safeoutput.KindCheckRun:             checkRunHandler,
 	safeoutput.KindStickyComment:        stickyHandler,
 	safeoutput.KindTickBoxes:            tickHandler,
-}
-
-// handlerOf returns the handler of a kind. The items of a kind without one are skipped
-// with a reason.
-func handlerOf(kind safeoutput.Kind) (h handler, ok bool) {
-	newHandler, ok := handlers[kind]
-	if !ok {
-		return handler{plan: planUnsupported}, false
-	}
-	return newHandler(), true
-}
-
-// planUnsupported skips the items of a kind without a handler.
-func planUnsupported(p *planner, group []*entry) Operation {
-	for _, e := range group {
-		e.decide(Skipped, CodeUnsupported, "this version of Airlock cannot apply %s yet; the item stays in the agent output", e.kind)
-	}
-	return p.operation(group, "nothing: "+string(group[0].kind)+" is not supported yet")
 }
 
 // needs is what Observe reads for the approved items, each thing once.
@@ -99,8 +81,8 @@ func (n *needs) list(what string, number int) { n.lists.add(listID{what: what, n
 func needsOf(ev event.Event, entries []*entry) *needs {
 	n := &needs{ev: ev}
 	for _, e := range entries {
-		if h, _ := handlerOf(e.kind); h.needs != nil {
-			h.needs(n, e)
+		if add := handlers[e.kind].needs; add != nil {
+			add(n, e)
 		}
 		if e.target.Claimed && e.target.IsPull {
 			n.pulls.add(e.target.Number)

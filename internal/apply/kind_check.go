@@ -12,11 +12,9 @@ import (
 
 // checkRunHandler applies check-run: one check run for each item, whose annotations are sent
 // in as many requests as they take.
-func checkRunHandler() handler {
-	return handler{
-		needs: func(n *needs, e *entry) { n.lists.add(checkRunList(e.item.(*safeoutput.CheckRun))) },
-		plan:  planCheckRun,
-	}
+var checkRunHandler = handler{
+	needs: func(n *needs, e *entry) { n.lists.add(checkRunList(e.item.(*safeoutput.CheckRun))) },
+	plan:  planCheckRun,
 }
 
 func checkRunList(it *safeoutput.CheckRun) listID {

@@ -11,19 +11,17 @@ import (
 
 // commentHandler applies add-issue-comment: one comment for each item, in the conversation
 // of an issue, a pull request, or the event's discussion.
-func commentHandler() handler {
-	return handler{
-		text: true,
-		needs: func(n *needs, e *entry) {
-			if e.target.IsDiscussion {
-				n.discussions.add(e.target.Number)
-				n.list(listDiscussionComments, e.target.Number)
-				return
-			}
-			n.list(listComments, e.target.Number)
-		},
-		plan: planComment,
-	}
+var commentHandler = handler{
+	text: true,
+	needs: func(n *needs, e *entry) {
+		if e.target.IsDiscussion {
+			n.discussions.add(e.target.Number)
+			n.list(listDiscussionComments, e.target.Number)
+			return
+		}
+		n.list(listComments, e.target.Number)
+	},
+	plan: planComment,
 }
 
 func planComment(p *planner, group []*entry) Operation {

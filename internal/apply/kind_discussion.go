@@ -11,15 +11,13 @@ import (
 )
 
 // discussionHandler applies create-discussion: one discussion for each item.
-func discussionHandler() handler {
-	return handler{
-		text: true,
-		needs: func(n *needs, _ *entry) {
-			n.categories = true
-			n.list(listDiscussions, 0)
-		},
-		plan: planDiscussion,
-	}
+var discussionHandler = handler{
+	text: true,
+	needs: func(n *needs, _ *entry) {
+		n.categories = true
+		n.list(listDiscussions, 0)
+	},
+	plan: planDiscussion,
 }
 
 func planDiscussion(p *planner, group []*entry) Operation {

@@ -12,15 +12,13 @@ import (
 )
 
 // createIssueHandler applies create-issue: one issue for each item.
-func createIssueHandler() handler {
-	return handler{
-		text:  true,
-		needs: func(n *needs, e *entry) { n.list(issueList(e.key), 0) },
-		plan: func(p *planner, group []*entry) Operation {
-			it := group[0].item.(*safeoutput.CreateIssue)
-			return p.issueOperation(group, group[0].key, it.Title, p.leadText()+it.Body, it.Labels, group[0].settings.Footer)
-		},
-	}
+var createIssueHandler = handler{
+	text:  true,
+	needs: func(n *needs, e *entry) { n.list(issueList(e.key), 0) },
+	plan: func(p *planner, group []*entry) Operation {
+		it := group[0].item.(*safeoutput.CreateIssue)
+		return p.issueOperation(group, group[0].key, it.Title, p.leadText()+it.Body, it.Labels, group[0].settings.Footer)
+	},
 }
 
 // issueList returns the list of issues that is read to find one by its key.

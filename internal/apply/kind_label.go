@@ -14,11 +14,9 @@ const maxIssueLabels = 100
 
 // labelHandler applies add-issue-label. Adding a label twice does no harm, so it does not matter
 // who has added one: only the labels themselves are read, and no trace of earlier runs.
-func labelHandler() handler {
-	return handler{
-		needs: func(n *needs, e *entry) { n.labels.add(e.target.Number) },
-		plan:  planLabels,
-	}
+var labelHandler = handler{
+	needs: func(n *needs, e *entry) { n.labels.add(e.target.Number) },
+	plan:  planLabels,
 }
 
 func planLabels(p *planner, group []*entry) Operation {

@@ -14,11 +14,9 @@ import (
 
 // minimiseHandler applies minimise-comments: review comments of earlier workflow runs of the
 // same job are hidden as resolved when their reason is gone.
-func minimiseHandler() handler {
-	return handler{
-		needs: func(n *needs, e *entry) { n.list(listAllReviewComments, e.target.Number) },
-		plan:  planMinimise,
-	}
+var minimiseHandler = handler{
+	needs: func(n *needs, e *entry) { n.list(listAllReviewComments, e.target.Number) },
+	plan:  planMinimise,
 }
 
 func planMinimise(p *planner, group []*entry) Operation {

@@ -10,28 +10,26 @@ import (
 
 // missingDataHandler applies missing-data: a line in the report and, where the owner
 // wants it, one issue for all of them.
-func missingDataHandler() handler {
-	return reportHandler(agentReport{
-		result: func(e *entry) Result {
-			it := e.item.(*safeoutput.MissingData)
-			message := "the agent lacked " + cmp.Or(it.DataType, "data")
-			if it.Reason != "" {
-				message += ": " + it.Reason
+var missingDataHandler = reportHandler(agentReport{
+	result: func(e *entry) Result {
+		it := e.item.(*safeoutput.MissingData)
+		message := "the agent lacked " + cmp.Or(it.DataType, "data")
+		if it.Reason != "" {
+			message += ": " + it.Reason
+		}
+		return e.result(Applied, "", "%s", message)
+	},
+	summary: "report missing data in the job summary",
+	title:   "Data that agents lacked",
+	intro:   "An agent reported that it lacked data that it needed for its task.",
+	section: func(e *entry) string {
+		it := e.item.(*safeoutput.MissingData)
+		parts := []string{"### " + markdown.CodeSpan(cmp.Or(it.DataType, "data"))}
+		for _, p := range []struct{ label, text string }{{"", it.Reason}, {"**What is known:** ", it.Context}, {"**What could help instead:** ", it.Alternatives}} {
+			if strings.TrimSpace(p.text) != "" {
+				parts = append(parts, p.label+closed(p.text))
 			}
-			return e.result(Applied, "", "%s", message)
-		},
-		summary: "report missing data in the job summary",
-		title:   "Data that agents lacked",
-		intro:   "An agent reported that it lacked data that it needed for its task.",
-		section: func(e *entry) string {
-			it := e.item.(*safeoutput.MissingData)
-			parts := []string{"### " + markdown.CodeSpan(cmp.Or(it.DataType, "data"))}
-			for _, p := range []struct{ label, text string }{{"", it.Reason}, {"**What is known:** ", it.Context}, {"**What could help instead:** ", it.Alternatives}} {
-				if strings.TrimSpace(p.text) != "" {
-					parts = append(parts, p.label+closed(p.text))
-				}
-			}
-			return strings.Join(parts, "\n\n")
-		},
-	})
-}
+		}
+		return strings.Join(parts, "\n\n")
+	},
+})

@@ -9,25 +9,23 @@ import (
 
 // missingToolHandler applies missing-tool: a line in the report and, where the owner
 // wants it, one issue for all of them.
-func missingToolHandler() handler {
-	return reportHandler(agentReport{
-		result: func(e *entry) Result {
-			it, who := e.item.(*safeoutput.MissingTool), "the agent"
-			if e.own {
-				who = "the checks"
-			}
-			return e.result(Applied, "", "%s lacked the tool %q: %s", who, it.Tool, it.Reason)
-		},
-		summary: "report a missing tool in the job summary",
-		title:   "Tools that agents lacked",
-		intro:   "An agent reported that it lacked what it needed for its task.",
-		section: func(e *entry) string {
-			it := e.item.(*safeoutput.MissingTool)
-			s := "### " + markdown.CodeSpan(it.Tool) + "\n\n" + closed(it.Reason)
-			if strings.TrimSpace(it.Alternatives) != "" {
-				s += "\n\n**What could help instead:** " + closed(it.Alternatives)
-			}
-			return s
-		},
-	})
-}
+var missingToolHandler = reportHandler(agentReport{
+	result: func(e *entry) Result {
+		it, who := e.item.(*safeoutput.MissingTool), "the agent"
+		if e.own {
+			who = "the checks"
+		}
+		return e.result(Applied, "", "%s lacked the tool %q: %s", who, it.Tool, it.Reason)
+	},
+	summary: "report a missing tool in the job summary",
+	title:   "Tools that agents lacked",
+	intro:   "An agent reported that it lacked what it needed for its task.",
+	section: func(e *entry) string {
+		it := e.item.(*safeoutput.MissingTool)
+		s := "### " + markdown.CodeSpan(it.Tool) + "\n\n" + closed(it.Reason)
+		if strings.TrimSpace(it.Alternatives) != "" {
+			s += "\n\n**What could help instead:** " + closed(it.Alternatives)
+		}
+		return s
+	},
+})

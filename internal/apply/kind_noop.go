@@ -3,11 +3,9 @@ package apply
 import "github.com/agent-airlock/airlock/internal/safeoutput"
 
 // noopHandler applies noop: its message is reported, and nothing is written.
-func noopHandler() handler {
-	return handler{plan: func(p *planner, group []*entry) Operation {
-		for _, e := range group {
-			e.decide(Applied, "", "%s", e.item.(*safeoutput.Noop).Message)
-		}
-		return p.operation(group, "nothing: the agent reported that there was nothing to do")
-	}}
-}
+var noopHandler = handler{plan: func(p *planner, group []*entry) Operation {
+	for _, e := range group {
+		e.decide(Applied, "", "%s", e.item.(*safeoutput.Noop).Message)
+	}
+	return p.operation(group, "nothing: the agent reported that there was nothing to do")
+}}

@@ -13,9 +13,7 @@ import (
 
 // pullHandler applies create-pull-request: it pushes the changes to a branch and opens one pull
 // request for it. A later run of the same workflow updates both.
-func pullHandler() handler {
-	return handler{needs: needCode, plan: planPull}
-}
+var pullHandler = handler{needs: needCode, plan: planPull}
 
 func planPull(p *planner, group []*entry) Operation {
 	e := group[0]

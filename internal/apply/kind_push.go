@@ -10,9 +10,7 @@ import (
 
 // pushHandler applies push-to-branch: it adds the changes to a branch that exists. It never
 // forces.
-func pushHandler() handler {
-	return handler{needs: needCode, plan: planPush}
-}
+var pushHandler = handler{needs: needCode, plan: planPush}
 
 func planPush(p *planner, group []*entry) Operation {
 	e := group[0]

@@ -9,23 +9,21 @@ import (
 // reportIncompleteHandler applies report-incomplete: the item counts as failed, so that
 // nobody takes an unfinished task for a finished one, and the texts of other items mention it
 // (see incompleteNote). Where the owner wants it, there is one issue for all of them.
-func reportIncompleteHandler() handler {
-	return reportHandler(agentReport{
-		result:  func(e *entry) Result { return e.result(Failed, CodeIncomplete, "%s", incompleteMessage(e)) },
-		failed:  true,
-		summary: "report in the job summary that the task was not completed",
-		title:   "Tasks that agents did not complete",
-		intro:   "An agent reported that it did not complete its task.",
-		section: func(e *entry) string {
-			it := e.item.(*safeoutput.ReportIncomplete)
-			s := closed(it.Reason)
-			if strings.TrimSpace(it.Details) != "" {
-				s += "\n\n" + closed(it.Details)
-			}
-			return s
-		},
-	})
-}
+var reportIncompleteHandler = reportHandler(agentReport{
+	result:  func(e *entry) Result { return e.result(Failed, CodeIncomplete, "%s", incompleteMessage(e)) },
+	failed:  true,
+	summary: "report in the job summary that the task was not completed",
+	title:   "Tasks that agents did not complete",
+	intro:   "An agent reported that it did not complete its task.",
+	section: func(e *entry) string {
+		it := e.item.(*safeoutput.ReportIncomplete)
+		s := closed(it.Reason)
+		if strings.TrimSpace(it.Details) != "" {
+			s += "\n\n" + closed(it.Details)
+		}
+		return s
+	},
+})
 
 func incompleteMessage(e *entry) string {
 	return "the agent reports that it did not complete its task: " + e.item.(*safeoutput.ReportIncomplete).Reason

@@ -19,26 +19,24 @@ import (
 
 // reviewHandler applies create-pull-request-review-comment: one review for all comments on
 // one pull request.
-func reviewHandler() handler {
-	return handler{
-		text: true,
-		group: func(e *entry) string {
-			if e.own { // an agent's comments and ours are two reviews, with limits of their own
-				return "own " + strconv.Itoa(e.target.Number)
-			}
-			return strconv.Itoa(e.target.Number)
-		},
-		maxGroup: maxMembers,
-		needs: func(n *needs, e *entry) {
-			n.pulls.add(e.target.Number)
-			n.diffs.add(e.target.Number)
-			// Comments first: GitHub lists a review no later than its comments, so a read that
-			// comes after them shows the review of another run's comments, too.
-			n.list(commentList(e.own), e.target.Number)
-			n.list(listReviews, e.target.Number)
-		},
-		plan: planReview,
-	}
+var reviewHandler = handler{
+	text: true,
+	group: func(e *entry) string {
+		if e.own { // an agent's comments and ours are two reviews, with limits of their own
+			return "own " + strconv.Itoa(e.target.Number)
+		}
+		return strconv.Itoa(e.target.Number)
+	},
+	maxGroup: maxMembers,
+	needs: func(n *needs, e *entry) {
+		n.pulls.add(e.target.Number)
+		n.diffs.add(e.target.Number)
+		// Comments first: GitHub lists a review no later than its comments, so a read that
+		// comes after them shows the review of another run's comments, too.
+		n.list(commentList(e.own), e.target.Number)
+		n.list(listReviews, e.target.Number)
+	},
+	plan: planReview,
 }
 
 // maxInline is the largest number of inline comments in one review: 65 in one request

@@ -21,22 +21,20 @@ import (
 // securityHandler applies create-security-report: one upload to code scanning for all
 // reports, with one SARIF run for each tool and category. A second upload of a tool and
 // category would replace the first.
-func securityHandler() handler {
-	return handler{
-		group: func(*entry) string { return "upload" },
-		needs: func(n *needs, e *entry) {
-			n.reports = append(n.reports, e)
-			if e.own && n.ev.IsPull && n.ev.Number != 0 {
-				// A pull request shows only alerts that are in its diff: see InDiff.
-				n.pulls.add(n.ev.Number)
-				n.diffs.add(n.ev.Number)
-			}
-			if n.ev.IsPull && n.ev.Head.SHA == "" {
-				n.pulls.add(n.ev.Number)
-			}
-		},
-		plan: planSecurity,
-	}
+var securityHandler = handler{
+	group: func(*entry) string { return "upload" },
+	needs: func(n *needs, e *entry) {
+		n.reports = append(n.reports, e)
+		if e.own && n.ev.IsPull && n.ev.Number != 0 {
+			// A pull request shows only alerts that are in its diff: see InDiff.
+			n.pulls.add(n.ev.Number)
+			n.diffs.add(n.ev.Number)
+		}
+		if n.ev.IsPull && n.ev.Head.SHA == "" {
+			n.pulls.add(n.ev.Number)
+		}
+	},
+	plan: planSecurity,
 }
 
 // sarifFile is the name under which an upload that GitHub did not accept is stored.

@@ -11,11 +11,9 @@ import (
 
 // stickyHandler applies sticky-comment: one comment in a pull request's conversation, which
 // every later workflow run updates.
-func stickyHandler() handler {
-	return handler{
-		needs: func(n *needs, e *entry) { n.list(listAllComments, e.target.Number) },
-		plan:  planSticky,
-	}
+var stickyHandler = handler{
+	needs: func(n *needs, e *entry) { n.list(listAllComments, e.target.Number) },
+	plan:  planSticky,
 }
 
 func planSticky(p *planner, group []*entry) Operation {

@@ -15,11 +15,9 @@ import (
 // tickHandler applies tick-boxes. GitHub has no compare-and-swap for an issue's text, so the text
 // is read right before it is written. Afterwards, the versions that GitHub keeps show whether
 // somebody else wrote in between. If so, their text is put back, with the boxes ticked.
-func tickHandler() handler {
-	return handler{
-		needs: func(n *needs, e *entry) { n.texts.add(e.target.Number) },
-		plan:  planTick,
-	}
+var tickHandler = handler{
+	needs: func(n *needs, e *entry) { n.texts.add(e.target.Number) },
+	plan:  planTick,
 }
 
 func planTick(p *planner, group []*entry) Operation {

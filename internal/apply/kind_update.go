@@ -18,12 +18,10 @@ import (
 // updateIssueHandler applies update-issue. A field that has the wanted value already is left
 // alone, and so is one that somebody else has edited since the workflow run started, unless
 // the item only adds to it.
-func updateIssueHandler() handler {
-	return handler{
-		text:  true,
-		needs: func(n *needs, e *entry) { n.issues.add(e.target.Number) },
-		plan:  planUpdate,
-	}
+var updateIssueHandler = handler{
+	text:  true,
+	needs: func(n *needs, e *entry) { n.issues.add(e.target.Number) },
+	plan:  planUpdate,
 }
 
 func planUpdate(p *planner, group []*entry) Operation {

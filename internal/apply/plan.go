@@ -233,7 +233,7 @@ func (p *Plan) InDiff(number int, path string, start, end int) bool {
 
 // plan turns one group of items into an operation.
 func (p *planner) plan(group []*entry) Operation {
-	h, _ := handlerOf(group[0].kind)
+	h := handlers[group[0].kind]
 	var op Operation
 	switch {
 	case p.snap.secrets[group[0].index] != "":
@@ -299,7 +299,7 @@ func (p *planner) groups(entries []*entry) [][]*entry {
 	var out [][]*entry
 	last := map[groupID]int{}
 	for _, e := range entries {
-		h, _ := handlerOf(e.kind)
+		h := handlers[e.kind]
 		name := ""
 		if h.group != nil && p.snap.secrets[e.index] == "" {
 			name = h.group(e)

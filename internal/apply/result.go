@@ -29,7 +29,6 @@ const (
 // The codes of skipped and failed results, in addition to those of githubapi's errors and
 // of policy's rules.
 const (
-	CodeUnsupported        = "unsupported"          // no handler for the kind yet
 	CodeForkReadOnly       = "fork-read-only"       // the token cannot write, because the pull request comes from a fork
 	CodeDependabotReadOnly = "dependabot-read-only" // the token cannot write, because Dependabot started the workflow run
 	CodeOutsideDiff        = "outside-diff"         // the owner wants comments outside the diff left out
