@@ -100,7 +100,7 @@ func (c *chaos) withoutFaults() []string {
 	one := *c.bench
 	calm.bench = &one
 	calm.stranger, calm.strangersDraft = &stranger{}, false
-	calm.cfg.Reconcile = ReconcileNever
+	calm.cfg.Run.Shared, calm.cfg.Run.SelfHosted = false, false
 	calm.renew(fixture(), githubtest.Options{TrustAnswers: true}, c.skew)
 	if calm.pol.Own.Review {
 		if err := calm.playEarlierRuns(); err != nil {
@@ -153,7 +153,7 @@ func (b *bench) triggeredBy(ev string) {
 func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
 	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
-		c.cfg.Reconcile = ReconcileAlways
+		c.cfg.Run.SelfHosted = true
 		c.endsWithOneOfEach(seed, func() int { return 1 + c.r.IntN(2) })
 	})
 }
@@ -163,7 +163,7 @@ func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
 func TestTwoEqualAttemptsEndWithOneOfEach(t *testing.T) {
 	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
-		c.cfg.Reconcile = ReconcileAuto
+		c.cfg.Run.SelfHosted = false
 		c.endsWithOneOfEach(seed, func() int { return 2 })
 	})
 }
@@ -172,7 +172,7 @@ func TestTwoEqualAttemptsEndWithOneOfEach(t *testing.T) {
 func TestTwoEqualCallersEndWithOneOfEach(t *testing.T) {
 	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
-		c.cfg.Reconcile, c.cfg.Run.Shared = ReconcileAuto, true
+		c.cfg.Run.SelfHosted, c.cfg.Run.Shared = false, true
 		c.endsWithOneOfEach(seed, func() int { return 1 })
 	})
 }
@@ -182,7 +182,7 @@ func TestTwoEqualCallersEndWithOneOfEach(t *testing.T) {
 func TestOneJobOnTwoRunnersEndsWithOneOfEach(t *testing.T) {
 	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
-		c.cfg.Reconcile, c.cfg.Run.SelfHosted = ReconcileAuto, true
+		c.cfg.Run.SelfHosted = true
 		c.endsWithOneOfEach(seed, func() int { return 1 })
 	})
 }
@@ -193,7 +193,7 @@ func TestOneJobOnTwoRunnersEndsWithOneOfEach(t *testing.T) {
 func TestTwoClaimsEndWithOneOfEach(t *testing.T) {
 	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
-		c.cfg.Reconcile, c.cfg.Run.Shared = ReconcileAuto, true
+		c.cfg.Run.SelfHosted, c.cfg.Run.Shared = false, true
 		wanted := c.withoutFaults()
 		defer explain(t, seed, &c.diary)
 		claims := []string{claimOne, claimTwo}
@@ -347,11 +347,11 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	}
 	c.replayed = rand.New(rand.NewPCG(seed, 4)).IntN(3) == 0
 	c.approved = c.approve(own, lines...)
-	c.cfg.Reconcile = []Reconcile{ReconcileAuto, ReconcileAuto, ReconcileAlways}[r.IntN(3)]
+	c.cfg.Run.SelfHosted = r.IntN(3) == 0
 	if r.IntN(4) == 0 {
 		c.pace = githubapi.PaceConfig{}
 	}
-	c.write("%s, lag %v (each another: %v), skew %v, %d a page, reconcile %d, paced %v", ev, c.lag, o.LagOf != nil, c.skew, o.PerPage, c.cfg.Reconcile, c.pace == githubapi.PaceConfig{})
+	c.write("%s, lag %v (each another: %v), skew %v, %d a page, self-hosted %v, paced %v", ev, c.lag, o.LagOf != nil, c.skew, o.PerPage, c.cfg.Run.SelfHosted, c.pace == githubapi.PaceConfig{})
 	for _, it := range c.items {
 		c.write("  item: %s", it.name)
 	}

@@ -22,9 +22,6 @@ type Config struct {
 	Workflow string
 	// DryRun stages every item.
 	DryRun bool
-	// Reconcile controls when to look for duplicates that another run of the same job
-	// created at the same moment.
-	Reconcile Reconcile
 	// FirstLook is how long a first attempt waits after a creation before it looks for duplicates,
 	// if another job may have the same identity; 0 means 30 s, the longest that GitHub's lists lag.
 	// A later attempt finds the duplicates that appear after it.
@@ -63,14 +60,3 @@ func (c Config) host() string {
 	}
 	return u.Hostname()
 }
-
-// Reconcile is when Execute looks, at its end, for duplicates of what it created.
-type Reconcile int
-
-// The values of Reconcile. Looking costs a wait until 30 seconds, or on a first attempt FirstLook,
-// after the last creation, and usually at most three requests.
-const (
-	ReconcileAuto   Reconcile = iota // after a creation that was tried again, on a later attempt, or where Run.Shared or Run.SelfHosted is set
-	ReconcileAlways                  // whenever something was created: two runs of one job may work at the same moment
-	ReconcileNever
-)

@@ -55,7 +55,7 @@ func TestACrashCostsItsOwnItem(t *testing.T) {
 
 func TestACrashWhileReadingOrLookingForDoubles(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
-	b.cfg.Reconcile = ReconcileAlways
+	b.cfg.Run.SelfHosted = true
 	plan := b.plan(anIssue)
 	good := b.deps.GitHub
 	b.deps.GitHub = defective{GitHub: good, list: true}

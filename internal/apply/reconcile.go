@@ -140,10 +140,9 @@ func (x *executor) recent() time.Time {
 // comments were written, these are all lists in which another run may have put them. The list of
 // reviews comes after that of their comments.
 func (x *executor) unreconciled() (lists []listID, last time.Time) {
-	when := x.plan.config.Reconcile
 	var found set[listID]
 	for _, c := range x.created {
-		if when == ReconcileNever || when == ReconcileAuto && !c.doubtful && !x.othersAtWork() {
+		if !c.doubtful && !x.othersAtWork() {
 			continue
 		}
 		switch n := c.list.number; c.list.what {

@@ -15,7 +15,7 @@ func TestReconcilingKeepsTheLowest(t *testing.T) {
 	lines := []string{anIssue, aComment, aDiscussion}
 	t.Run("a second run at the same moment", func(t *testing.T) {
 		a := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second})
-		a.cfg.Reconcile = ReconcileAlways
+		a.cfg.Run.SelfHosted = true
 		plan := a.plan(lines...)
 		other := a.plan(lines...) // has seen nothing of the first
 		want(t, execute(context.Background(), a.deps, plan), "applied applied applied")
@@ -39,7 +39,7 @@ func TestReconcilingKeepsTheLowest(t *testing.T) {
 		if results[0].Object.Number == 0 || a.issue(results[0].Object.Number).State != "open" {
 			t.Errorf("the result points at %+v", results[0].Object)
 		}
-		a.cfg.Run.Attempt, a.cfg.Reconcile = 3, ReconcileAuto
+		a.cfg.Run.Attempt, a.cfg.Run.SelfHosted = 3, false
 		writes := len(a.srv.Writes())
 		want(t, a.run(lines...), "adopted adopted adopted")
 		if len(a.srv.Writes()) != writes {
@@ -77,7 +77,7 @@ func TestReconcilingKeepsTheLowest(t *testing.T) {
 	})
 	t.Run("reviews", func(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second}).on("pull_request", pullNumber)
-		b.cfg.Reconcile = ReconcileAlways
+		b.cfg.Run.SelfHosted = true
 		lines := []string{reviewLine("main.go", 3, "Inline."), reviewLine("main.go", 333, "Outside.")}
 		one, two := b.plan(lines...), b.plan(lines...)
 		want(t, execute(context.Background(), b.deps, one), "applied applied")
@@ -213,7 +213,7 @@ func TestCovered(t *testing.T) {
 // is not ours is never closed or removed, whatever its id.
 func TestReconcilingLeavesForgedMarkersAlone(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
-	b.cfg.Reconcile = ReconcileAlways
+	b.cfg.Run.SelfHosted = true
 	lines := []string{anIssue, aComment, aDiscussion}
 	first := b.run(lines...)
 	want(t, first, "applied applied applied")
