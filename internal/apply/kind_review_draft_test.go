@@ -256,6 +256,22 @@ func TestADraftOfSomebodyElse(t *testing.T) {
 	want(t, b.run(reviewLine("main.go", 1, "One."), reviewLine("main.go", 2, "Two.")), "adopted adopted")
 }
 
+// A pending review blocks only a new one: a run that posts none, and changes the text of a comment
+// that is there, waits for nobody.
+func TestADraftIsNotWaitedForWithoutAReview(t *testing.T) {
+	b := ownBench(t, githubtest.Options{})
+	one := []intake.OwnItem{found("one", 3)}
+	want(t, b.runOwn(one), "applied")
+	b.draftOf("My own thoughts.")
+	one[0].Item.(*safeoutput.CreateReviewComment).Body = "Found one, in other words."
+	start := b.push().clock.Now()
+	want(t, b.runOwn(one), "applied")
+	if waited := b.clock.Now().Sub(start); waited != 0 {
+		t.Errorf("it waited %v", waited)
+	}
+	b.wantOnLines("Found one, in other words.")
+}
+
 // Another job that uses the same account ends its review by itself.
 func TestADraftOfAnotherJobIsWaitedFor(t *testing.T) {
 	other := strings.Repeat("7", 69)

@@ -60,6 +60,9 @@ func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewCommen
 			blocking, waits, waited = nil, 0, false
 			changes++
 		}
+		if len(inline)+len(file)+len(body) == 0 {
+			return nil
+		}
 		if blocking == nil || waited {
 			err := r.postOnce(ctx, inline, file, body)
 			if !aboutPending(err) || waited && r.own {
@@ -174,9 +177,6 @@ func (r *reviewRun) adoptCarried(o Object, message string) (found bool) {
 // postOnce posts the comments as one request where that is possible. Comments on files, and
 // comments that GitHub refuses, take a pending review.
 func (r *reviewRun) postOnce(ctx context.Context, inline, file, body []*reviewComment) error {
-	if len(inline)+len(file)+len(body) == 0 {
-		return nil
-	}
 	if len(file) > 0 {
 		return r.postDraft(ctx, inline, file, body, nil)
 	}
