@@ -30,8 +30,11 @@ func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []
 	inline, file, body := w.inline, w.file, w.body
 	r.showAgain(ctx)
 	r.updateTexts(ctx)
-	if !w.own && (w.partial || x.plan.config.Run.Again()) {
-		inline, file, body = r.notPosted(ctx, inline), r.notPosted(ctx, file), r.notPosted(ctx, body)
+	if !w.own && w.comments() > 0 && (w.partial || x.plan.config.Run.Again()) {
+		if err := r.searchConversation(ctx); err != nil {
+			r.giveUp(ctx, err, slices.Concat(inline, file, body))
+		}
+		inline, file, body = r.undone(inline), r.undone(file), r.undone(body)
 	}
 	if err := r.post(ctx, inline, file, body); err != nil {
 		r.giveUp(ctx, err, slices.Concat(inline, file, body))
@@ -402,28 +405,17 @@ func (r *reviewRun) changed(ctx context.Context, err error, left []*reviewCommen
 	return true
 }
 
-// notPosted returns the comments that no earlier comment in the conversation carries.
-func (r *reviewRun) notPosted(ctx context.Context, comments []*reviewComment) []*reviewComment {
-	if len(comments) == 0 {
-		return nil
-	}
-	if err := r.searchConversation(ctx); err != nil {
-		r.giveUp(ctx, err, r.undone(comments))
-	}
-	return r.undone(comments)
-}
-
 // searchConversation looks, once, for comments of an earlier attempt that carry some of the
 // group. That is rare, so Observe does not do it.
 func (r *reviewRun) searchConversation(ctx context.Context) error {
 	if r.searched {
 		return nil
 	}
-	r.searched = true
 	own, err := ownObjects(ctx, r.x.deps.GitHub, r.x.repo, listID{what: listComments, number: r.number}, r.x.plan.snap.viewer, r.x.since)
 	if err != nil {
 		return err
 	}
+	r.searched = true
 	for _, o := range own {
 		r.adoptCarried(o, "an earlier attempt of this workflow run posted it as a comment already")
 	}

@@ -373,6 +373,20 @@ func TestAnEarlierAttemptPutEverythingIntoTheConversation(t *testing.T) {
 	}
 }
 
+// Where the conversation cannot be read, nothing shows that a comment is not there already: none is
+// posted, wherever it belongs.
+func TestNothingIsPostedWhereTheConversationCannotBeRead(t *testing.T) {
+	lines := []string{reviewLine("main.go", 1, "One."), reviewLine("main.go", 333, "Two.")}
+	b := reviewBench(t, githubtest.Options{Fault: always("pulls/create-review", githubtest.Fault{Status: 422, Body: `{"message":"Unprocessable Entity","errors":["User can only have one pending review per pull request"]}`})})
+	want(t, b.run(lines...), "applied applied")
+	b.srv.SetFault(always("issues/list-comments", githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}))
+	b.cfg.Run.Attempt = 2
+	want(t, b.run(lines...), "failed(not-found) failed(not-found)")
+	if text := b.allText(); strings.Count(text, "One.") != 1 || strings.Count(text, "Two.") != 1 {
+		t.Errorf("text stands there twice:\n%s", text)
+	}
+}
+
 func TestAReviewThatGitHubDoesNotTakeAtAll(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{Fault: always("pulls/create-review", githubtest.Fault{Status: 422, Body: `{"message":"Unprocessable Entity","errors":["User can only have one pending review per pull request"]}`})})
 	results := b.run(reviewLine("main.go", 1, "One."), reviewLine("main.go", 2, "Two."))
