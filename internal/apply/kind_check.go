@@ -151,36 +151,24 @@ func (w *checkWork) noteRefused(sent int, err error) {
 	w.notes = append(w.notes, fmt.Sprintf("GitHub did not accept %s, from number %d on: %s", text.Count(len(w.batch(sent)), "annotation"), sent+1, reason(err)))
 }
 
-// add sends one batch of annotations once: after an ambiguous failure it checks whether the
-// check run has them, and tries again only if it does not.
+// add sends one batch of annotations once: see executor.once.
 func (w *checkWork) add(ctx context.Context, x *executor, sent int) error {
-	for try := 1; ; try++ {
-		before := w.existing.known.annotations
-		err := x.write(ctx, func(ctx context.Context) error {
-			got, err := x.deps.GitHub.AddAnnotations(ctx, x.repo, w.existing.ID, w.it.Name, w.output(sent))
-			if err == nil {
-				w.existing.known.annotations = got.Annotations
-			}
-			return err
-		})
-		if !isKind(err, githubapi.Ambiguous) {
-			return err
+	before := w.existing.known.annotations
+	_, err := x.once(ctx, func(ctx context.Context) error {
+		got, err := x.deps.GitHub.AddAnnotations(ctx, x.repo, w.existing.ID, w.it.Name, w.output(sent))
+		if err == nil {
+			w.existing.known.annotations = got.Annotations
 		}
-		added, sure := x.tookEffect(ctx, func(ctx context.Context) (bool, error) {
-			got, err := x.deps.GitHub.GetCheckRun(ctx, x.repo, w.existing.ID)
-			more := err == nil && got.Annotations > before
-			if more {
-				w.existing.known.annotations = got.Annotations
-			}
-			return more, err
-		})
-		if added {
-			return nil
+		return err
+	}, func(ctx context.Context) (bool, error) {
+		got, err := x.deps.GitHub.GetCheckRun(ctx, x.repo, w.existing.ID)
+		more := err == nil && got.Annotations > before
+		if more {
+			w.existing.known.annotations = got.Annotations
 		}
-		if !sure || try >= triesOf(err) {
-			return err
-		}
-	}
+		return more, err
+	})
+	return err
 }
 
 // batch returns the annotations of the next request, where sent is how many were sent before it.

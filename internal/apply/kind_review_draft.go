@@ -140,30 +140,21 @@ func draftBegun(body string) (begun time.Time, ok bool) {
 // one more.
 func (r *reviewRun) startDraft(ctx context.Context) (draft Object, doubtful bool, err error) {
 	body := r.draftBody(r.x.deps.Clock.Now())
-	for try := 1; ; try++ {
-		err = r.x.write(ctx, func(ctx context.Context) error {
-			got, err := r.x.deps.GitHub.StartReview(ctx, r.x.repo, r.number, r.commit, body)
-			draft = reviewObject(got, r.number)
-			return err
-		})
-		if !isKind(err, githubapi.Ambiguous) {
-			return draft, try > 1, err
+	tries := 0
+	_, err = r.x.once(ctx, func(ctx context.Context) error {
+		tries++
+		got, err := r.x.deps.GitHub.StartReview(ctx, r.x.repo, r.number, r.commit, body)
+		draft = reviewObject(got, r.number)
+		return err
+	}, func(ctx context.Context) (bool, error) {
+		own, err := r.ownReviews(ctx)
+		i := slices.IndexFunc(own, func(o Object) bool { return o.pending() && sameText(o.known.body, body) })
+		if i >= 0 {
+			draft = own[i]
 		}
-		found, sure := r.x.tookEffect(ctx, func(ctx context.Context) (bool, error) {
-			own, err := ownObjects(ctx, r.x.deps.GitHub, r.x.repo, listID{what: listReviews, number: r.number}, r.x.plan.snap.viewer, r.x.since)
-			i := slices.IndexFunc(own, func(o Object) bool { return o.pending() && sameText(o.known.body, body) })
-			if i >= 0 {
-				draft = own[i]
-			}
-			return i >= 0, err
-		})
-		if found {
-			return draft, try > 1, nil
-		}
-		if !sure || try >= triesOf(err) {
-			return draft, true, err
-		}
-	}
+		return i >= 0, err
+	})
+	return draft, tries > 1 || isKind(err, githubapi.Ambiguous), err
 }
 
 // fillDraft adds the comments to a pending review. What GitHub does not take goes where the

@@ -98,7 +98,7 @@ func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewCommen
 		r.draftLeft = "a review of this account that another run of Airlock began and did not submit still blocks new ones; unless that run submits it, the next run deletes it"
 	}
 	r.lead = blockedLead + r.lead
-	r.postComments(ctx, r.parts(inOrder(inOrder(inline, file), body)), "because a pending review of the same account blocks new ones")
+	r.postComments(ctx, r.parts(inOrder(inline, file, body)), "because a pending review of the same account blocks new ones")
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (w *reviewWork) abandoned(pending Object, atBeginning bool, now time.Time) 
 // lookAtReviews returns the account's pending review, nil if there is none. Comments that
 // another run of the same job has posted meanwhile are adopted.
 func (r *reviewRun) lookAtReviews(ctx context.Context) (pending *Object, err error) {
-	own, err := ownObjects(ctx, r.x.deps.GitHub, r.x.repo, listID{what: listReviews, number: r.number}, r.x.plan.snap.viewer, r.x.since)
+	own, err := r.ownReviews(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -211,27 +211,23 @@ func (r *reviewRun) refusedReview(ctx context.Context, err error, comments ...[]
 	if r.own {
 		return err
 	}
-	var all []*reviewComment
-	for _, c := range comments {
-		all = inOrder(all, c)
-	}
-	r.postComments(ctx, r.parts(all), "because GitHub did not accept the review ("+reason(err)+")")
+	r.postComments(ctx, r.parts(inOrder(comments...)), "because GitHub did not accept the review ("+reason(err)+")")
 	return nil
 }
 
 // leftBehind returns the review with a key, nil if there is none: GitHub posts nothing of a
 // review that it refuses, as a rule.
 func (r *reviewRun) leftBehind(ctx context.Context, key string) (*Object, error) {
-	own, err := ownObjects(ctx, r.x.deps.GitHub, r.x.repo, listID{what: listReviews, number: r.number}, r.x.plan.snap.viewer, r.x.since)
-	if err != nil {
-		return nil, err
+	own, err := r.ownReviews(ctx)
+	if i := slices.IndexFunc(own, func(o Object) bool { return o.key == key }); err == nil && i >= 0 {
+		return &own[i], nil
 	}
-	for _, o := range own {
-		if o.key == key {
-			return &o, nil
-		}
-	}
-	return nil, nil
+	return nil, err
+}
+
+// ownReviews returns our own reviews of the pull request, among them the account's pending one.
+func (r *reviewRun) ownReviews(ctx context.Context) ([]Object, error) {
+	return ownObjects(ctx, r.x.deps.GitHub, r.x.repo, listID{what: listReviews, number: r.number}, r.x.plan.snap.viewer, r.x.since)
 }
 
 // postRest posts the parts that did not fit into the review's body.
@@ -331,9 +327,9 @@ func (r *reviewRun) undone(comments []*reviewComment) []*reviewComment {
 	return slices.DeleteFunc(slices.Clone(comments), r.isDone)
 }
 
-// inOrder merges comments in the order of the group.
-func inOrder(a, b []*reviewComment) []*reviewComment {
-	all := slices.Concat(a, b)
+// inOrder merges lists of comments in the order of the group.
+func inOrder(lists ...[]*reviewComment) []*reviewComment {
+	all := slices.Concat(lists...)
 	slices.SortStableFunc(all, func(x, y *reviewComment) int { return x.member - y.member })
 	return all
 }
@@ -433,7 +429,7 @@ func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment
 	code, message := failure(err, r.op.Permissions)
 	if readOnly := readOnlyRunOf(r.x.plan.ev); readOnly != nil && lacksPermission(err) && !r.fellBack && !r.own {
 		r.fellBack = true
-		r.postComments(ctx, r.parts(inOrder(left, nil)), "because "+readOnly.reason)
+		r.postComments(ctx, r.parts(inOrder(left)), "because "+readOnly.reason)
 		left = r.undone(left)
 	}
 	if len(left) > 0 {

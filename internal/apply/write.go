@@ -119,6 +119,25 @@ func (x *executor) tookEffect(ctx context.Context, check func(context.Context) (
 	return false, sure
 }
 
+// once performs a write that must not be done twice. After an ambiguous failure it checks whether the
+// write took effect (see tookEffect), and tries again only if it did not. found is set if the check
+// found the effect of a write whose answer was lost.
+func (x *executor) once(ctx context.Context, do func(context.Context) error, check func(context.Context) (found bool, err error)) (found bool, err error) {
+	for try := 1; ; try++ {
+		err := x.write(ctx, do)
+		if !isKind(err, githubapi.Ambiguous) {
+			return false, err
+		}
+		found, sure := x.tookEffect(ctx, check)
+		switch {
+		case found:
+			return true, nil
+		case !sure || try >= triesOf(err):
+			return false, err
+		}
+	}
+}
+
 // createWork creates one object for all entries of an operation, such as an issue, a comment
 // or a discussion.
 type createWork struct {
@@ -158,37 +177,38 @@ type creation struct {
 	doubtful bool
 }
 
-// create creates an object once. After an ambiguous failure it checks whether the object is
-// there, and tries again only if it is not. An answer that does not show what was sent may be
-// about another object, and is as ambiguous as none.
+// create creates an object once: see executor.once. An answer that does not show what was sent may be
+// about another object, and is as ambiguous as none. Of several objects with the key, the one with
+// the lowest id counts as the one that was created.
 func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) (obj Object, notes []string, err error) {
-	for try := 1; ; try++ {
-		err = x.write(ctx, func(ctx context.Context) (err error) {
-			var ours bool
-			if obj, ours, notes, err = c.do(ctx, x.deps.GitHub); err == nil && !ours {
-				err = &githubapi.Error{Kind: githubapi.Ambiguous, Op: "create " + c.what, Repo: x.repo, Message: "the answer is about something else"}
-			}
-			return err
-		})
-		switch {
-		case err == nil:
-			obj.key = c.key
-		case !isKind(err, githubapi.Ambiguous):
-			return Object{}, nil, err
-		default:
-			found, sure := x.lookFor(ctx, c.list, c.key)
-			if found == nil && sure && try < triesOf(err) {
-				x.deps.log(c.what + " was not written; trying again")
-				continue
-			}
-			if found == nil {
-				return Object{}, nil, err
-			}
-			obj, notes = *found, []string{"GitHub's answer was lost; reading back showed that it was written"}
+	tries := 0
+	found, err := x.once(ctx, func(ctx context.Context) (err error) {
+		if tries++; tries > 1 {
+			x.deps.log(c.what + " was not written; trying again")
 		}
-		x.created = append(x.created, creation{list: c.list, what: obj.Type, key: obj.key, entries: entries, at: x.deps.Clock.Now(), doubtful: try > 1})
-		return obj, notes, nil
+		var ours bool
+		if obj, ours, notes, err = c.do(ctx, x.deps.GitHub); err == nil && !ours {
+			err = &githubapi.Error{Kind: githubapi.Ambiguous, Op: "create " + c.what, Repo: x.repo, Message: "the answer is about something else"}
+		}
+		return err
+	}, func(ctx context.Context) (found bool, err error) {
+		own, err := ownObjects(ctx, x.deps.GitHub, x.repo, c.list, x.plan.snap.viewer, x.since)
+		for _, o := range own {
+			if o.key == c.key && (!found || o.ID < obj.ID) {
+				obj, found = o, true
+			}
+		}
+		return found, err
+	})
+	switch {
+	case err != nil:
+		return Object{}, nil, err
+	case found:
+		notes = []string{"GitHub's answer was lost; reading back showed that it was written"}
 	}
+	obj.key = c.key
+	x.created = append(x.created, creation{list: c.list, what: obj.Type, key: obj.key, entries: entries, at: x.deps.Clock.Now(), doubtful: tries > 1})
+	return obj, notes, nil
 }
 
 // hasKey reports whether a text ends with the marker of a key.
@@ -196,18 +216,4 @@ func hasKey(text, key string) bool {
 	var o Object
 	o.readKey(text)
 	return o.key == key
-}
-
-// lookFor looks for the object with the lowest id that has a key. See tookEffect.
-func (x *executor) lookFor(ctx context.Context, list listID, key string) (lowest *Object, sure bool) {
-	_, sure = x.tookEffect(ctx, func(ctx context.Context) (bool, error) {
-		own, err := ownObjects(ctx, x.deps.GitHub, x.repo, list, x.plan.snap.viewer, x.since)
-		for _, o := range own {
-			if o.key == key && (lowest == nil || o.ID < lowest.ID) {
-				lowest = &o
-			}
-		}
-		return lowest != nil, err
-	})
-	return lowest, sure
 }
