@@ -7,6 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy/tree"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // Code gives access to the agent's changes and to the repository that they go to.
@@ -153,7 +154,11 @@ func (o *observer) code() error {
 // prepare fills in the state of one item. If the item or its changes are wrong, it refuses the
 // item. An error is about something else, such as GitHub.
 func (c *codePreparer) prepare(e *entry, st *codeState) error {
-	if err := c.place(e, st); err != nil {
+	place := c.placePush
+	if e.kind == safeoutput.KindCreatePullRequest {
+		place = c.placePull
+	}
+	if err := place(e, st); err != nil {
 		return err
 	}
 	if st.refusal != nil {

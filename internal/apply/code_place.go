@@ -12,16 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// place finds out where an item's changes go. Without a token it knows only the event and the
-// configuration.
-func (c *codePreparer) place(e *entry, st *codeState) error {
-	if e.kind == safeoutput.KindCreatePullRequest {
-		return c.placePull(e, st)
-	}
-	return c.placePush(e, st)
-}
-
-// placePull finds a pull request's base and a branch for it.
+// placePull finds a pull request's base and a branch for it. Without a token it knows only the event
+// and the configuration, as does placePush.
 func (c *codePreparer) placePull(e *entry, st *codeState) error {
 	st.base = cmp.Or(e.settings.Changes.Base, c.o.ev.Base.Ref, c.defaultBranch())
 	if st.base == "" {

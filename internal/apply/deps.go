@@ -70,7 +70,7 @@ type GitHub interface {
 	EditIssueComment(ctx context.Context, r githubapi.Repo, id int64, body string) (githubapi.Comment, error)
 	DeleteIssueComment(ctx context.Context, r githubapi.Repo, id int64) error
 
-	ListLabelsOfIssue(ctx context.Context, r githubapi.Repo, number int) iter.Seq2[string, error]
+	ListLabelsOfIssue(ctx context.Context, r githubapi.Repo, number int) ([]string, error)
 	AddLabels(ctx context.Context, r githubapi.Repo, number int, labels []string) ([]string, error)
 
 	GetPull(ctx context.Context, r githubapi.Repo, number int) (githubapi.Pull, error)

@@ -108,7 +108,7 @@ func (w *pullWork) edit() (edit githubapi.PullEdit, note string) {
 
 // requests returns the writes after the push, as they are expected.
 func (w *pullWork) requests() []Request {
-	number := "<number>"
+	number, labels := "<number>", w.labels
 	var reqs []Request
 	if w.st.pull == nil {
 		reqs = append(reqs, newRequest("POST", w.p.path("/pulls"), struct {
@@ -119,12 +119,12 @@ func (w *pullWork) requests() []Request {
 			Draft bool   `json:"draft"`
 		}{w.title, w.body, w.st.branch, w.st.base, w.draft}))
 	} else {
-		number = fmt.Sprint(w.st.pull.Number)
+		number, labels = fmt.Sprint(w.st.pull.Number), missingNames(w.st.pull.Labels, w.labels)
 		if edit, _ := w.edit(); edit != (githubapi.PullEdit{}) {
 			reqs = append(reqs, newRequest("PATCH", w.p.path("/pulls/"+number), map[string]string{"title": w.title, "body": w.body}))
 		}
 	}
-	if labels := w.missingLabels(); len(labels) > 0 {
+	if len(labels) > 0 {
 		reqs = append(reqs, newRequest("POST", w.p.path("/issues/"+number+"/labels"), map[string][]string{"labels": labels}))
 	}
 	if reviewers := w.missingReviewers(); len(reviewers) > 0 {
@@ -135,14 +135,6 @@ func (w *pullWork) requests() []Request {
 		}{users, teams}))
 	}
 	return reqs
-}
-
-// missingLabels returns the labels that the pull request does not have yet.
-func (w *pullWork) missingLabels() []string {
-	if w.st.pull == nil {
-		return w.labels
-	}
-	return missingNames(w.st.pull.Labels, w.labels)
 }
 
 // missingReviewers returns those who were not asked for a review yet. They are asked once, for
@@ -333,7 +325,7 @@ func (w *pullWork) unopened(ctx context.Context, x *executor, op *Operation, tip
 		return r
 	}
 	if w.e.settings.Changes.FallbackIssue {
-		return w.issueInstead(ctx, x, op, tip, compare)
+		return w.issueInstead(ctx, x, compare)
 	}
 	r := w.e.result(Skipped, CodePullForbidden, "the branch %q was pushed, and the pull request not opened: %s; open it by hand: %s", w.st.branch, err, compare)
 	r.Object = &Object{Type: objBranch, URL: compare, SHA: tip, Branch: w.st.branch}
@@ -353,7 +345,7 @@ func escapeRef(name string) string {
 
 // issueInstead opens an issue with a link for opening the pull request by hand, where GitHub
 // does not let the token open it.
-func (w *pullWork) issueInstead(ctx context.Context, x *executor, op *Operation, tip, compare string) Result {
+func (w *pullWork) issueInstead(ctx context.Context, x *executor, compare string) Result {
 	body := w.p.incompleteNote() + "The branch " + markdown.CodeSpan(w.st.branch) + " contains the changes. GitHub does not let this workflow open pull requests; " +
 		"[open it by hand](" + compare + ").\n\n" + w.e.item.(*safeoutput.CreatePullRequest).Body
 	issue := w.p.issueOperation([]*entry{w.e}, groupKey("pull", w.e.key), w.title, body, w.labels, w.e.settings.Footer)

@@ -10,7 +10,9 @@ import (
 // nobody takes an unfinished task for a finished one, and the texts of other items mention it
 // (see incompleteNote). Where the owner wants it, there is one issue for all of them.
 var reportIncompleteHandler = reportHandler(agentReport{
-	result:  func(e *entry) Result { return e.result(Failed, CodeIncomplete, "%s", incompleteMessage(e)) },
+	result: func(e *entry) Result {
+		return e.result(Failed, CodeIncomplete, "the agent reports that it did not complete its task: %s", e.item.(*safeoutput.ReportIncomplete).Reason)
+	},
 	failed:  true,
 	summary: "report in the job summary that the task was not completed",
 	title:   "Tasks that agents did not complete",
@@ -24,10 +26,6 @@ var reportIncompleteHandler = reportHandler(agentReport{
 		return s
 	},
 })
-
-func incompleteMessage(e *entry) string {
-	return "the agent reports that it did not complete its task: " + e.item.(*safeoutput.ReportIncomplete).Reason
-}
 
 // incompleteReason returns why the agent did not complete its task, in the words of the first
 // item that reports this; "" where none does. Staged items count only in a dry run.

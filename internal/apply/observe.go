@@ -45,7 +45,15 @@ func observeEntries(ctx context.Context, deps Deps, cfg Config, ev event.Event, 
 	begun := deps.Clock.Now()
 	o.s.connected = true
 	o.s.since = earliest(cfg.Run, ev, begun)
-	for _, step := range []func() error{o.viewer, o.lists, o.issues, o.texts, o.labels, o.pulls, o.diffs, o.discussions, o.categories, o.code} {
+	for _, step := range []func() error{
+		o.viewer, o.lists, o.issues,
+		func() error { return readEach(o, &o.s.texts, o.need.texts, deps.GitHub.IssueText) },
+		func() error { return readEach(o, &o.s.labels, o.need.labels, deps.GitHub.ListLabelsOfIssue) },
+		func() error { return readEach(o, &o.s.pulls, o.need.pulls, deps.GitHub.GetPull) },
+		o.diffs,
+		func() error { return readEach(o, &o.s.discussions, o.need.discussions, deps.GitHub.GetDiscussion) },
+		o.categories, o.code,
+	} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -151,39 +159,16 @@ func (o *observer) issues() error {
 }
 
 // readEach reads one object for each number.
-func readEach[T any](o *observer, numbers []int, read func(ctx context.Context, r githubapi.Repo, number int) (T, error)) (map[int]answer[T], error) {
-	answers := map[int]answer[T]{}
-	for _, n := range numbers {
+func readEach[T any](o *observer, answers *map[int]answer[T], numbers set[int], read func(ctx context.Context, r githubapi.Repo, number int) (T, error)) error {
+	*answers = map[int]answer[T]{}
+	for _, n := range numbers.all {
 		value, err := read(o.ctx, o.repo, n)
-		answers[n] = answer[T]{value, err}
+		(*answers)[n] = answer[T]{value, err}
 		if err := o.fatal(err); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return answers, nil
-}
-
-func (o *observer) labels() (err error) {
-	o.s.labels, err = readEach(o, o.need.labels.all, func(ctx context.Context, r githubapi.Repo, n int) (names []string, err error) {
-		err = each(o.deps.GitHub.ListLabelsOfIssue(ctx, r, n), func(name string) { names = append(names, name) })
-		return names, err
-	})
-	return err
-}
-
-func (o *observer) texts() (err error) {
-	o.s.texts, err = readEach(o, o.need.texts.all, o.deps.GitHub.IssueText)
-	return err
-}
-
-func (o *observer) pulls() (err error) {
-	o.s.pulls, err = readEach(o, o.need.pulls.all, o.deps.GitHub.GetPull)
-	return err
-}
-
-func (o *observer) discussions() (err error) {
-	o.s.discussions, err = readEach(o, o.need.discussions.all, o.deps.GitHub.GetDiscussion)
-	return err
+	return nil
 }
 
 func (o *observer) categories() error {

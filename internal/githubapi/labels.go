@@ -18,13 +18,13 @@ func (c *Client) ListLabels(ctx context.Context, r Repo) iter.Seq2[string, error
 	})
 }
 
-// ListLabelsOfIssue yields the names of an issue's or pull request's labels, of
+// ListLabelsOfIssue returns the names of an issue's or pull request's labels, of
 // which there are at most 100.
-func (c *Client) ListLabelsOfIssue(ctx context.Context, r Repo, n int) iter.Seq2[string, error] {
+func (c *Client) ListLabelsOfIssue(ctx context.Context, r Repo, n int) ([]string, error) {
 	op := listing(r, "list the labels of #%d", n).checkNumber(n)
-	return pages(ctx, op, nameKey, (*github.Label).GetName, func(ctx context.Context, page github.ListOptions) ([]*github.Label, *github.Response, error) {
+	return collect(pages(ctx, op, nameKey, (*github.Label).GetName, func(ctx context.Context, page github.ListOptions) ([]*github.Label, *github.Response, error) {
 		return c.gh.Issues.ListLabelsByIssue(ctx, r.Owner, r.Name, n, &page)
-	})
+	}), nameKey)
 }
 
 // AddLabels adds labels to an issue or pull request and returns all that it has

@@ -157,7 +157,9 @@ func TestPacing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if k%3 == 0 {
-			collect(t, env.ListLabelsOfIssue(env.ctx, repo, 1))
+			if _, err := env.ListLabelsOfIssue(env.ctx, repo, 1); err != nil {
+				t.Fatal(err)
+			}
 			if _, err := env.AddLabels(env.ctx, repo, 1, []string{"docs"}); err != nil {
 				t.Fatal(err)
 			}
