@@ -304,7 +304,7 @@ func (c *codePreparer) openedBefore(e *entry, st *codeState) error {
 		return nil
 	}
 	number := 0
-	filter := githubapi.IssueFilter{State: "all", Since: c.o.s.since, CreatedFrom: c.o.s.since, Creator: c.o.s.viewer.login}
+	filter := githubapi.IssueFilter{Since: c.o.s.since, CreatedFrom: c.o.s.since, Creator: c.o.s.viewer.login}
 	err := each(c.o.deps.GitHub.ListIssues(c.o.ctx, c.o.repo, filter), func(i githubapi.Issue) {
 		key, _ := markdown.LastLineMarker(i.Body)
 		if i.IsPull && sameAccount(i.Author, c.o.s.viewer.Actor) && strings.HasPrefix(key, e.key) {

@@ -65,7 +65,7 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 	var err error
 	switch id.what {
 	case listIssues, listEarlierIssues:
-		err = each(gh.ListIssues(ctx, r, githubapi.IssueFilter{State: "all", Since: since, Creator: viewer.login, CreatedFrom: since}), func(i githubapi.Issue) {
+		err = each(gh.ListIssues(ctx, r, githubapi.IssueFilter{Since: since, Creator: viewer.login, CreatedFrom: since}), func(i githubapi.Issue) {
 			if !i.IsPull {
 				add(i.Author, i.Body, issueObject(i))
 			}

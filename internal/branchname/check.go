@@ -76,7 +76,7 @@ func Check(name string) error {
 		why = "it begins with a dash, as options do"
 	case name == "HEAD":
 		why = "git uses this name for the current commit"
-	case isObjectID(strings.ToLower(name)):
+	case IsObjectID(strings.ToLower(name)):
 		why = "it reads as the id of a commit"
 	case strings.HasPrefix(name, "refs/"):
 		why = `leave out the "refs/heads/" of a full ref`
@@ -87,7 +87,7 @@ func Check(name string) error {
 	return nil
 }
 
-// isObjectID reports whether s is a complete SHA-1 or SHA-256 object id.
-func isObjectID(s string) bool {
+// IsObjectID reports whether s is a complete SHA-1 or SHA-256 object id, in lower case.
+func IsObjectID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

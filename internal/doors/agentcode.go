@@ -150,7 +150,7 @@ func (c AgentCode) read() ([]byte, error) {
 // user names, otherwise those of the event.
 func (c AgentCode) bases(git *LocalGit, ev event.Event) ([]string, error) {
 	switch {
-	case objectID.MatchString(c.Base):
+	case gitrepo.IsObjectID(c.Base):
 		return []string{c.Base}, nil
 	case c.Base != "" && git == nil:
 		return nil, fmt.Errorf("the base %q of the changes is not a full commit id, and there is no clone to look the name up in: give the commit id, or check the repository out in this job", c.Base)

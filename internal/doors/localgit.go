@@ -7,7 +7,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
-	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // Limits of files that are read from git's objects, in bytes.
@@ -74,13 +73,11 @@ func (g *LocalGit) ReadFile(commit, path string) ([]byte, error) {
 	return g.Repo.File(g.ctx, commit, path, maxSourceFile)
 }
 
-var objectID = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-
 // ResolveCommit returns the id of the commit that a user names: by a branch of the clone or of
 // origin, by a tag, by any other revision that git knows, or by its full id. A commit with a full
 // id need not be in the clone. The error is gitrepo.ErrNoRef where nothing has that name.
 func (g *LocalGit) ResolveCommit(name string) (oid string, err error) {
-	if objectID.MatchString(name) {
+	if gitrepo.IsObjectID(name) {
 		return name, nil
 	}
 	for _, ref := range []string{"refs/heads/", "refs/remotes/origin/", "refs/tags/"} {

@@ -101,8 +101,3 @@ func emptyIsNotFound(err error) error {
 	}
 	return err
 }
-
-// isObjectID reports whether s is a complete SHA-1 or SHA-256 object id.
-func isObjectID(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
-}

@@ -1,7 +1,6 @@
 package githubapi
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -41,9 +40,7 @@ type IssueEdit struct {
 
 // IssueFilter restricts ListIssues.
 type IssueFilter struct {
-	State  string    // open, closed or all; empty means all
-	Since  time.Time // updated at or after; zero means no limit
-	Labels []string  // all of them
+	Since time.Time // updated at or after; zero means no limit
 	// Creator is the login, as Client.Login returns it, of the account that opened them;
 	// "" for any.
 	Creator string
@@ -80,12 +77,12 @@ func (c *Client) EditIssue(ctx context.Context, r Repo, n int, e IssueEdit) (Iss
 	return resultOf(op, g, err, issueOf, func(i Issue) bool { return i.Number == n })
 }
 
-// ListIssues yields issues and pull requests, the newest first.
+// ListIssues yields issues and pull requests, open or closed, the newest first.
 func (c *Client) ListIssues(ctx context.Context, r Repo, f IssueFilter) iter.Seq2[Issue, error] {
 	op := listing(r, "list issues")
 	return pages(ctx, op, func(i Issue) int64 { return i.ID }, issueOf, func(ctx context.Context, page github.ListOptions) ([]*github.Issue, *github.Response, error) {
-		list, resp, err := c.gh.Issues.ListByRepo(ctx, r.Owner, r.Name, &github.IssueListByRepoOptions{State: cmp.Or(f.State, "all"), Since: f.Since, Labels: f.Labels,
-			Creator: f.Creator, Sort: "created", Direction: "desc", ListOptions: page})
+		list, resp, err := c.gh.Issues.ListByRepo(ctx, r.Owner, r.Name, &github.IssueListByRepoOptions{State: "all", Since: f.Since, Creator: f.Creator,
+			Sort: "created", Direction: "desc", ListOptions: page})
 		if n := len(list); err == nil && n > 0 && list[n-1].GetCreatedAt().Before(f.CreatedFrom) {
 			resp.NextPage = noMorePages
 		}

@@ -101,7 +101,7 @@ func (op *operation) checkBranch(name string) *operation {
 
 // checkCommit refuses what is not the complete id of a commit.
 func (op *operation) checkCommit(sha string) *operation {
-	if !isObjectID(sha) {
+	if !branchname.IsObjectID(sha) {
 		op.refuse("invalid commit id %q: give all 40 or 64 hexadecimal digits", sha)
 	}
 	return op

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
+	"github.com/agent-airlock/airlock/internal/branchname"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
@@ -278,7 +279,7 @@ func (a *refAnswer) addTo(all *FilesOnRefs, q RefQuery) error {
 	if q.Pull == 0 {
 		return nil
 	}
-	if a.PullRequest == nil || !isObjectID(a.PullRequest.HeadRefOid) || a.URL == "" {
+	if a.PullRequest == nil || !branchname.IsObjectID(a.PullRequest.HeadRefOid) || a.URL == "" {
 		return errors.New("it does not name the pull request and its head")
 	}
 	comments, err := a.PullRequest.Comments.comments()

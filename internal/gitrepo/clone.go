@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/branchname"
 	"github.com/agent-airlock/airlock/internal/nofollow"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -309,7 +310,7 @@ func validRef(name string) bool {
 
 // IsObjectID reports whether s is a full object id in lower-case hex.
 func IsObjectID(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+	return branchname.IsObjectID(s)
 }
 
 // ReadFile reads an ordinary file of at most limit bytes below a directory, without blocking
