@@ -35,9 +35,7 @@ const (
 func (c *Client) UploadSARIF(ctx context.Context, r Repo, u SARIFUpload) (string, error) {
 	op := writing(r, "upload SARIF to code scanning")
 	op.slow = true
-	if u.SARIF == "" || u.CommitSHA == "" || u.Ref == "" {
-		op.refuse("an upload needs the SARIF, the commit and the ref")
-	}
+	op.require("an upload needs the SARIF, the commit and the ref", u.SARIF, u.CommitSHA, u.Ref)
 	upload, _, err := c.gh.CodeScanning.UploadSarif(op.context(ctx), r.Owner, r.Name, &github.SarifAnalysis{CommitSHA: &u.CommitSHA, Ref: &u.Ref, Sarif: &u.SARIF})
 	if err == nil && upload.GetID() == "" {
 		err = errors.New("the answer names no upload")

@@ -126,9 +126,7 @@ func (c *Client) UnminimizeComment(ctx context.Context, nodeID string) error {
 func (c *Client) setMinimized(ctx context.Context, what, mutation, nodeID string, input map[string]any, hidden bool) error {
 	// GraphQL's errors do not name the permission that hiding one's own comment needs.
 	op := &operation{what: what, write: true, needs: "pull_requests=write"}
-	if nodeID == "" {
-		op.refuse("the comment has no node id")
-	}
+	op.require("the comment has no node id", nodeID)
 	type comment struct{ IsMinimized *bool }
 	var out struct {
 		MinimizeComment   struct{ MinimizedComment comment }

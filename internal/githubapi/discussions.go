@@ -209,9 +209,7 @@ func (c *Client) GetDiscussion(ctx context.Context, r Repo, n int) (Discussion, 
 // CreateDiscussion opens a discussion.
 func (c *Client) CreateDiscussion(ctx context.Context, d NewDiscussion) (Discussion, error) {
 	op := &operation{what: "create a discussion", write: true, content: true, needs: discussionsWrite}
-	if d.RepositoryID == "" || d.CategoryID == "" {
-		op.refuse("a discussion needs a repository and a category")
-	}
+	op.require("a discussion needs a repository and a category", d.RepositoryID, d.CategoryID)
 	var out struct {
 		CreateDiscussion struct{ Discussion *Discussion }
 	}
@@ -256,9 +254,7 @@ func (c *Client) ListDiscussionComments(ctx context.Context, r Repo, n int, sinc
 // id (Discussion.ID).
 func (c *Client) AddDiscussionComment(ctx context.Context, discussionID, body string) (DiscussionComment, error) {
 	op := &operation{what: "comment on a discussion", write: true, content: true, needs: discussionsWrite}
-	if discussionID == "" {
-		op.refuse("the discussion's node id is missing")
-	}
+	op.require("the discussion's node id is missing", discussionID)
 	var out struct {
 		AddDiscussionComment struct{ Comment *DiscussionComment }
 	}
@@ -285,9 +281,7 @@ func (c *Client) DeleteDiscussionComment(ctx context.Context, id string) error {
 
 func (c *Client) deleteNode(ctx context.Context, what, document, id string) error {
 	op := &operation{what: what, write: true, needs: discussionsWrite}
-	if id == "" {
-		op.refuse("the node id is missing")
-	}
+	op.require("the node id is missing", id)
 	type gone struct{ ID string }
 	var out struct {
 		DeleteDiscussion        struct{ Discussion gone }

@@ -65,9 +65,7 @@ func (c *Client) StartReview(ctx context.Context, r Repo, n int, commitID, body 
 func (c *Client) AddReviewThreads(ctx context.Context, r Repo, pullID, reviewID string, threads []NewThread) (taken []bool, err error) {
 	op := creating(r, "add comments to a review")
 	op.needs, op.several = "pull_requests=write", true
-	if pullID == "" || reviewID == "" {
-		op.refuse("the node id of the pull request or of the review is missing")
-	}
+	op.require("the node id of the pull request or of the review is missing", pullID, reviewID)
 	if len(threads) == 0 || len(threads) > MaxThreads {
 		op.refuse("between 1 and %d comments can be added in one request, not %d", MaxThreads, len(threads))
 	}
@@ -124,9 +122,7 @@ func alias(n int) string { return fmt.Sprintf("t%d", n) }
 func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft, error) {
 	var state string
 	list := reading(r, "read a review")
-	if reviewID == "" {
-		list.refuse("the node id of the review is missing")
-	}
+	list.require("the node id of the review is missing", reviewID)
 	comments, err := collect(cursors(list, func(d draftComment) string { return d.ID }, func(op *operation, cursor string) ([]draftComment, pageInfo, error) {
 		var out struct {
 			Node *struct {
@@ -158,9 +154,7 @@ type draftComment struct{ ID, Body string }
 func (c *Client) SubmitReview(ctx context.Context, r Repo, reviewID, event, body string) error {
 	op := creating(r, "submit a review")
 	op.needs = "pull_requests=write"
-	if reviewID == "" || event == "" {
-		op.refuse("the node id of the review or the event is missing")
-	}
+	op.require("the node id of the review or the event is missing", reviewID, event)
 	var out struct {
 		SubmitPullRequestReview struct{ PullRequestReview struct{ State string } }
 	}
@@ -179,9 +173,7 @@ func (c *Client) SubmitReview(ctx context.Context, r Repo, reviewID, event, body
 func (c *Client) DeletePendingReview(ctx context.Context, r Repo, reviewID string) error {
 	op := writing(r, "delete a pending review")
 	op.needs = "pull_requests=write"
-	if reviewID == "" {
-		op.refuse("the node id of the review is missing")
-	}
+	op.require("the node id of the review is missing", reviewID)
 	var out struct {
 		DeletePullRequestReview struct{ PullRequestReview struct{ ID string } }
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/agent-airlock/airlock/internal/branchname"
 )
@@ -113,6 +114,13 @@ func (op *operation) checkPath(name string) *operation {
 		op.refuse("%q is not a path within the repository", name)
 	}
 	return op
+}
+
+// require refuses the operation for a reason if one of the values is missing.
+func (op *operation) require(reason string, values ...string) {
+	if slices.Contains(values, "") {
+		op.refuse("%s", reason)
+	}
 }
 
 // refuse makes the operation fail before anything is sent, with a Usage error. The

@@ -62,9 +62,7 @@ type DiffComment struct {
 // CreateReview posts a review with all its comments, or nothing: see NewReview.
 func (c *Client) CreateReview(ctx context.Context, r Repo, n int, v NewReview) (Review, error) {
 	op := creating(r, "review the pull request #%d", n).checkNumber(n)
-	if v.Event == "" {
-		op.refuse("a review needs an event, or it would stay a hidden draft")
-	}
+	op.require("a review needs an event, or it would stay a hidden draft", v.Event)
 	req := &github.PullRequestReviewRequest{Event: &v.Event, Body: optional(v.Body), CommitID: optional(v.CommitID)}
 	for _, d := range v.Comments {
 		g := &github.DraftReviewComment{Path: &d.Path, Body: &d.Body, Line: &d.Line}
