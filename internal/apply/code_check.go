@@ -17,11 +17,7 @@ import (
 // commit. Of changes that it refuses it makes a patch.
 func (c *codePreparer) check(e *entry, st *codeState) error {
 	ctx, repo, settings := c.o.ctx, c.code.Repo, e.settings.Changes
-	paths, err := repo.TreePaths(ctx, st.tip())
-	if err != nil {
-		return err
-	}
-	links, err := repo.TreeLinks(ctx, st.tip())
+	paths, links, err := repo.TreePaths(ctx, st.tip())
 	if err != nil {
 		return err
 	}

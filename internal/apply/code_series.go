@@ -86,10 +86,7 @@ func (c *codePreparer) judgeSeries(e *entry, st *codeState) (culprit string, bro
 		s.Messages += int64(len(info.Message))
 		titles[i] = firstLine(info.Message)
 	}
-	if s.Paths, err = c.code.Repo.TreePaths(c.o.ctx, st.onto); err != nil {
-		return "", nil, err
-	}
-	if s.Links, err = c.code.Repo.TreeLinks(c.o.ctx, st.onto); err != nil {
+	if s.Paths, s.Links, err = c.code.Repo.TreePaths(c.o.ctx, st.onto); err != nil {
 		return "", nil, err
 	}
 	commit, broken := tree.JudgeSeries(e.settings.Changes.Files, s)

@@ -93,15 +93,12 @@ func (g *LocalGit) PullFiles() []changes.ChangedFile {
 	if !KnowsCommits(g.event) {
 		return nil
 	}
-	base, err := g.Repo.MergeBase(g.ctx, g.event.Base.SHA, g.event.Head.SHA)
-	if err == nil {
-		var files []changes.ChangedFile
-		if files, err = changes.FromGit(g.ctx, g.Repo, base, g.event.Head.SHA); err == nil {
-			return files
-		}
+	files, err := changes.FromGit(g.ctx, g.Repo, g.event.Base.SHA, g.event.Head.SHA)
+	if err != nil {
+		g.log("the diff comes from GitHub, because git in the workspace cannot compare the commits: " + err.Error())
+		return nil
 	}
-	g.log("the diff comes from GitHub, because git in the workspace cannot compare the commits: " + err.Error())
-	return nil
+	return files
 }
 
 // KnowsCommits reports whether an event is about a pull request and names its commits.

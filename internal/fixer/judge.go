@@ -41,10 +41,7 @@ func Judge(ctx context.Context, repo *gitrepo.Repo, from, to string, rules Rules
 	for i, ch := range changes {
 		result.Changes[i] = tree.Change(ch)
 	}
-	if result.Paths, err = repo.TreePaths(ctx, to); err != nil {
-		return nil, err
-	}
-	if result.Links, err = repo.TreeLinks(ctx, to); err != nil {
+	if result.Paths, result.Links, err = repo.TreePaths(ctx, to); err != nil {
 		return nil, err
 	}
 	for _, v := range tree.Judge(rules.Files, result) {

@@ -135,10 +135,10 @@ func TestAProcessThatFailsIsReplaced(t *testing.T) {
 			first := filepath.Join(t.TempDir(), "first")
 			pathList, _ := watchedGit(t, "if mkdir "+first+" 2>/dev/null; then "+tt.script+"; exit 0; fi")
 			r := openWatched(t, c, pathList)
-			if _, err := r.TreePaths(t.Context(), commit); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, _, err := r.TreePaths(t.Context(), commit); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
-			if paths, err := r.TreePaths(t.Context(), commit); err != nil || len(paths) != 1 {
+			if paths, _, err := r.TreePaths(t.Context(), commit); err != nil || len(paths) != 1 {
 				t.Errorf("the next question: %q, %v", paths, err)
 			}
 		})
@@ -151,7 +151,7 @@ func TestAProcessThatFailsIsReplaced(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stop := errors.New("enough")
 		asked := make(chan error)
-		go func() { _, err := r.TreePaths(ctx, commit); asked <- err }()
+		go func() { _, _, err := r.TreePaths(ctx, commit); asked <- err }()
 		look := time.NewTicker(10 * time.Millisecond)
 		defer look.Stop()
 		for range look.C {
@@ -163,7 +163,7 @@ func TestAProcessThatFailsIsReplaced(t *testing.T) {
 		if err := <-asked; !errors.Is(err, stop) {
 			t.Errorf("%v, want the reason", err)
 		}
-		if paths, err := r.TreePaths(t.Context(), commit); err != nil || len(paths) != 1 {
+		if paths, _, err := r.TreePaths(t.Context(), commit); err != nil || len(paths) != 1 {
 			t.Errorf("the next question: %q, %v", paths, err)
 		}
 	})

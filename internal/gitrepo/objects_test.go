@@ -130,7 +130,7 @@ func TestWhatIsReadIsWhatTheIdStandsFor(t *testing.T) {
 	if changes, err := r.TreeChanges(t.Context(), harmless, evil); !errors.Is(err, gitrepo.ErrForged) {
 		t.Errorf("a replaced tree: %v, %v", changes, err)
 	}
-	if paths, err := r.TreePaths(t.Context(), evil); !errors.Is(err, gitrepo.ErrForged) {
+	if paths, _, err := r.TreePaths(t.Context(), evil); !errors.Is(err, gitrepo.ErrForged) {
 		t.Errorf("paths of a replaced tree: %v, %v", paths, err)
 	}
 	if data, err := r.Blob(t.Context(), blob, 1<<10); !errors.Is(err, gitrepo.ErrForged) {

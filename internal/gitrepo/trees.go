@@ -212,52 +212,41 @@ func (r *Repo) SeriesChanges(ctx context.Context, commits ...string) ([][]TreeCh
 	return all, nil
 }
 
-// TreePaths lists the paths of all files, links and submodules of a commit (or tree),
-// sorted. The trees are checked against their ids.
-func (r *Repo) TreePaths(ctx context.Context, commit string) ([]string, error) {
+// TreePaths lists the paths of all files, links and submodules of a commit (or tree), sorted, and
+// the targets of its links by their paths. It leaves out targets of more than 4,096 bytes, which no
+// system follows. The trees are checked against their ids.
+func (r *Repo) TreePaths(ctx context.Context, commit string) (paths []string, links map[string]string, err error) {
 	tree, err := r.verifiedTree(ctx, commit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var paths []string
-	left := maxTreeBytes
-	err = r.walkTrees(ctx, []treePair{{to: tree}}, &left, func(_ int, path string, _, _ entry) { paths = append(paths, path) })
-	slices.Sort(paths)
-	return paths, err
-}
-
-// TreeLinks returns the targets of all links of a commit (or tree) by their paths. It leaves
-// out targets of more than 4,096 bytes, which no system follows.
-func (r *Repo) TreeLinks(ctx context.Context, commit string) (map[string]string, error) {
-	tree, err := r.verifiedTree(ctx, commit)
-	if err != nil {
-		return nil, err
-	}
-	oids := map[string]string{}
+	targets := map[string]string{} // the ids of the links' contents
 	left := maxTreeBytes
 	err = r.walkTrees(ctx, []treePair{{to: tree}}, &left, func(_ int, path string, _, new entry) {
+		paths = append(paths, path)
 		if new.mode == modeLink {
-			oids[path] = new.oid
+			targets[path] = new.oid
 		}
 	})
-	if err != nil || len(oids) == 0 {
-		return nil, err
-	}
-	contents, err := r.read(ctx, unique(slices.Collect(maps.Values(oids))), maxLink)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	links := make(map[string]string, len(oids))
-	for path, oid := range oids {
+	slices.Sort(paths)
+	contents, err := r.read(ctx, unique(slices.Collect(maps.Values(targets))), maxLink)
+	if err != nil {
+		return nil, nil, err
+	}
+	links = make(map[string]string, len(targets))
+	for path, oid := range targets {
 		switch o := contents[oid]; {
 		case errors.Is(o.err, ErrTooLarge):
 		case o.err != nil:
-			return nil, fmt.Errorf("the link %q: %w", path, o.err)
+			return nil, nil, fmt.Errorf("the link %q: %w", path, o.err)
 		default:
 			links[path] = string(o.data)
 		}
 	}
-	return links, nil
+	return paths, links, nil
 }
 
 // verifiedTree returns the id of the tree of a commit, or of a tree itself, after checking

@@ -308,7 +308,7 @@ func TestTreeChangesDescribeContents(t *testing.T) {
 func TestTreePaths(t *testing.T) {
 	t.Parallel()
 	c, _, to := changedTree(t)
-	got, err := c.Open().TreePaths(t.Context(), to)
+	got, _, err := c.Open().TreePaths(t.Context(), to)
 	want := strings.Split(strings.TrimSuffix(c.Git("ls-tree", "-r", "-z", "--name-only", to), "\x00"), "\x00")
 	slices.Sort(want)
 	if err != nil || !slices.Equal(got, want) {
@@ -356,7 +356,7 @@ func TestHostileTrees(t *testing.T) {
 		}
 		bomb = c.Mktree(list.String())
 	}
-	if _, err := r.TreePaths(t.Context(), bomb); !errors.Is(err, gitrepo.ErrTooLarge) {
+	if _, _, err := r.TreePaths(t.Context(), bomb); !errors.Is(err, gitrepo.ErrTooLarge) {
 		t.Errorf("a bomb: %v", err)
 	}
 }
