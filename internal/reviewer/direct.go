@@ -32,8 +32,8 @@ var checksBefore = lazyregexp.New(`(?i)valid|schema|sanit|check|joi\b|\bzod\b|@P
 // other call, no condition and no list. Before the word, nothing in its function reads the text.
 // Nothing in front of the function says that the request is checked.
 func (m *matcher) isDirect(x extent, i int) bool {
-	if n := len(m.scope.nested); n > 0 {
-		start := int(m.tokens[m.scope.nested[n-1].begin].start)
+	if begin := m.scope.innermost().begin; begin >= 0 {
+		start := int(m.tokens[begin].start)
 		head := m.text[max(0, start-longestHead):start]
 		if end := strings.LastIndexAny(head, ";}"); end >= 0 {
 			head = head[end:]
@@ -207,9 +207,11 @@ func (m *matcher) isInHead(i int) bool {
 	return m.is(i+1, "=>")
 }
 
-// bodyBegin returns the index of the first token of a function's body.
-func (m *matcher) bodyBegin(f function) int {
-	if !m.lang.indented {
+// bodyBegin returns the index of the first token of the body of the function around; outside of
+// functions, of the file.
+func (m *matcher) bodyBegin() int {
+	f := m.scope.innermost()
+	if !m.lang.indented || f.begin < 0 {
 		return f.begin + 1
 	}
 	for j := f.begin; j < len(m.tokens); j = m.after(j) {
@@ -226,11 +228,7 @@ func (m *matcher) bodyBegin(f function) int {
 // eachBefore calls visit with the index of each word in the body of the function around, before the
 // token at index end; outside of functions, in the file. Of a long body it reads only the end.
 func (m *matcher) eachBefore(end int, visit func(i int)) {
-	begin := 0
-	if n := len(m.scope.nested); n > 0 {
-		begin = m.bodyBegin(m.scope.nested[n-1])
-	}
-	for j := max(begin, end-4*longestExpression); j < end; j++ {
+	for j := max(m.bodyBegin(), end-4*longestExpression); j < end; j++ {
 		if m.isWord(j) {
 			visit(j)
 		}

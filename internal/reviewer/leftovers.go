@@ -366,12 +366,6 @@ func isMark(line string) bool {
 	return strings.HasPrefix(line, "@") || strings.HasPrefix(line, "#[")
 }
 
-// lineText returns a line, from 1, cut where it is too long.
-func (c *codeFile) lineText(number int) string {
-	line, _, _ := strings.Cut(c.text[c.lines[number-1]:], "\n")
-	return line[:min(len(line), longestSource)]
-}
-
 // commentEnding returns the comment that ends on a line, with those right above it.
 func (c *codeFile) commentEnding(line int) string {
 	all := c.comments

@@ -234,21 +234,13 @@ func (m *matcher) applyChanges(i int) {
 // apply makes a change whose token has come.
 func (m *matcher) apply(c change) {
 	switch {
-	case c.within != m.functionBegin(), c.orGiven && m.scope.values[c.name].changing:
+	case c.within != m.scope.innermost().begin, c.orGiven && m.scope.values[c.name].changing:
 	case c.forget:
 		delete(m.scope.values, c.name)
 	default:
 		m.scope.hasPaths = m.scope.hasPaths || strings.ContainsAny(c.name, ".[")
 		m.scope.set(c.name, c.value)
 	}
-}
-
-// functionBegin returns the index of the token that begins the function around, -1 outside of one.
-func (m *matcher) functionBegin() int {
-	if n := len(m.scope.nested); n > 0 {
-		return m.scope.nested[n-1].begin
-	}
-	return -1
 }
 
 // condition looks for a condition that finds a value in a list, at the word at index i. If the block
@@ -259,7 +251,7 @@ func (m *matcher) condition(i int) {
 	if len(m.changes) >= mostChanges || asked.from >= asked.to || asked.to-asked.from > longestExpression {
 		return
 	}
-	within := m.functionBegin()
+	within := m.scope.innermost().begin
 	leaves := body.from == body.to || m.alwaysLeaves(body)
 	if leaves {
 		for _, x := range m.foundIn(asked, !runsIf, false, 0) {
@@ -302,7 +294,7 @@ func (m *matcher) switched(i int) {
 	if !m.is(open, "{") || !m.isWord(asked.from) {
 		return
 	}
-	name, block, within := m.sourceText(asked), m.inside(open), m.functionBegin()
+	name, block, within := m.sourceText(asked), m.inside(open), m.scope.innermost().begin
 	old, known := m.scope.values[name]
 	var list []change
 	for from := block.from; from < block.to; {

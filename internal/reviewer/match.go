@@ -219,7 +219,7 @@ func (m *matcher) shellLiteral(i int) {
 // returned looks for the patterns about calls of "return" in the value after the word at index i,
 // which a function that answers requests returns.
 func (m *matcher) returned(i int) {
-	if patterns := m.pack.calls["return"]; patterns != nil && m.scope.answers() {
+	if patterns := m.pack.calls["return"]; patterns != nil && m.scope.innermost().answers {
 		if x := m.expressionAt(i + 1); x.from < x.to {
 			m.reportFirst(patterns, []string{"return"}, x, i, extent{i, i + 1}, "The response")
 		}

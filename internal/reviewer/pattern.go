@@ -143,10 +143,7 @@ func (m *matcher) isMeant(r *Rule, x extent, i int) bool {
 // isUnder reports whether an expression matches the head of one of the blocks in braces around the
 // token at index i, up to the function around it.
 func (m *matcher) isUnder(re *regexp.Regexp, i int) bool {
-	begin := 0
-	if n := len(m.scope.nested); n > 0 {
-		begin = m.scope.nested[n-1].begin
-	}
+	begin := max(0, m.scope.innermost().begin)
 	for j := i - 1; j > begin; j-- {
 		switch {
 		case m.kindAt(j) == closing && m.tokens[j].pair >= 0:
@@ -205,7 +202,7 @@ func has(re *regexp.Regexp, text string) bool { return re != nil && re.MatchStri
 // surroundingsMatch reports whether the conditions about the places next to the word at index i are
 // true: the chain before it, and what follows the call, whose arguments end before index end.
 func (m *matcher) surroundingsMatch(p *pattern, i, end int) bool {
-	return (!p.Route || m.scope.answers()) &&
+	return (!p.Route || m.scope.innermost().answers) &&
 		(p.Chain == nil || m.chainMatches(p.Chain, i)) &&
 		(p.After == nil || !lacks(p.After, m.afterCall(end)))
 }
@@ -236,16 +233,15 @@ func (m *matcher) chainMatches(re *regexp.Regexp, i int) bool {
 // statement returns the line of the token at index i, after a line with the names of the
 // functions that it is in.
 func (m *matcher) statement(i int) string {
-	line, _, _ := strings.Cut(m.text[m.lines[m.line(m.tokens[i].start)-1]:], "\n")
-	return m.scope.functionNames() + "\n" + line[:min(len(line), longestSource)]
+	return m.scope.functionNames() + "\n" + m.lineText(m.line(m.tokens[i].start))
 }
 
 // extentBefore returns the offsets of the part of a function before the token at index i. Outside
 // of functions, it returns those of the text shortly before the token.
 func (m *matcher) extentBefore(i int) (from, to int) {
 	to = int(m.tokens[i].start)
-	if n := len(m.scope.nested); n > 0 {
-		return max(int(m.tokens[m.scope.nested[n-1].begin].start), to-2*longestSource), to
+	if begin := m.scope.innermost().begin; begin >= 0 {
+		return max(int(m.tokens[begin].start), to-2*longestSource), to
 	}
 	return max(0, to-longestSource/4), to
 }
@@ -285,8 +281,7 @@ func (m *matcher) functionAround(i int) string {
 func (m *matcher) extentAround(i int) (from, to int) {
 	at := int(m.tokens[i].start)
 	to = len(m.text)
-	if n := len(m.scope.nested); n > 0 {
-		f := m.scope.nested[n-1]
+	if f := m.scope.innermost(); f.begin >= 0 {
 		from = max(int(m.tokens[f.begin].start), at-2*longestSource)
 		if f.end >= 0 && f.end < len(m.tokens) {
 			to = int(m.tokens[f.end].end)

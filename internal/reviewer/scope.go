@@ -43,7 +43,7 @@ type function struct {
 	end    int // index of the bracket that ends it, or -1 where its indentation shows it
 	indent int
 	undo   int // length of the undo list when it began
-	// answers is set if it answers requests.
+	// answers is set if it answers requests, so that what it returns is a response.
 	answers bool
 	// given are the names of its parameters that can have text, and of their types.
 	given wordSet
@@ -56,11 +56,12 @@ func newScopes(s *source, p *pack) *scopes {
 	return &scopes{source: s, values: map[string]value{}, inputs: p.Parameters, routes: p.Routes}
 }
 
-// answers reports whether the innermost function answers requests, so that what it returns is a
-// response.
-func (s *scopes) answers() bool {
-	n := len(s.nested)
-	return n > 0 && s.nested[n-1].answers
+// innermost returns the innermost function. Outside of functions it returns one that begins at -1.
+func (s *scopes) innermost() function {
+	if n := len(s.nested); n > 0 {
+		return s.nested[n-1]
+	}
+	return function{begin: -1, end: -1}
 }
 
 // value returns what is known of a name.

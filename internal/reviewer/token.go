@@ -3,6 +3,7 @@ package reviewer
 import (
 	"slices"
 	"sort"
+	"strings"
 )
 
 // kind is what a token is, as far as rules need to know it, in every language.
@@ -89,6 +90,12 @@ func (s *source) after(i int) int {
 // line returns the number of the line, from 1, on which a byte is.
 func (s *source) line(offset int32) int {
 	return sort.Search(len(s.lines), func(i int) bool { return s.lines[i] > offset })
+}
+
+// lineText returns a line, from 1, cut where it is too long.
+func (s *source) lineText(number int) string {
+	line, _, _ := strings.Cut(s.text[s.lines[number-1]:], "\n")
+	return line[:min(len(line), longestSource)]
 }
 
 // column returns the column of a byte, from 1, in UTF-16 code units.
