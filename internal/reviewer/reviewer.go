@@ -210,13 +210,7 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 	}
 	out.Silences = append(out.Silences, fewerTests(files, tests)...)
 	slices.SortStableFunc(out.Silences, func(a, b Silence) int { return a.rank() - b.rank() })
-	kept, _ := finding.Merge(all, func(_, id string) (finding.Rule, bool) {
-		rule, ok := r.byID[id]
-		if !ok {
-			return finding.Rule{}, false
-		}
-		return rule.Rule, true
-	})
+	kept, _ := finding.Merge(all, func(_, id string) (finding.Rule, bool) { return r.byID[id].Rule, true })
 	finding.SetFingerprints(kept)
 	base := map[string]*baseLines{}
 	for _, f := range kept {
@@ -249,9 +243,5 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 
 // touches reports whether the change touched a line of a range, or the range is the file.
 func (f File) touches(r finding.Range) bool {
-	if f.Changed == nil || r.StartLine == 0 {
-		return true
-	}
-	last := max(r.StartLine, r.EndLine)
-	return slices.ContainsFunc(f.Changed, func(s changes.Span) bool { return s.First <= last && r.StartLine <= s.Last })
+	return r.StartLine == 0 || !f.hadLines(r.StartLine, max(r.StartLine, r.EndLine))
 }

@@ -123,7 +123,7 @@ func (t *silencerTable) silences(f *File, s *source) []Silence {
 	base := newBaseLines(f)
 	found = slices.DeleteFunc(found, func(one Silence) bool {
 		for line := one.Line; line <= one.last; line++ {
-			if !base.contains(line) {
+			if !f.hadLines(line, line) && !base.had(line, line) { // if it was there, the change only moves or indents it
 				return false
 			}
 		}

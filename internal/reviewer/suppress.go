@@ -86,7 +86,7 @@ func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
 func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts, isNew bool) {
 	line := f.Range.StartLine
 	movedTogether := file.had(by.line, line)
-	hadLine, hadComment := !file.changed(line) || movedTogether, !file.changed(by.line) || movedTogether
+	hadLine, hadComment := file.hadLines(line, line) || movedTogether, file.hadLines(by.line, by.line) || movedTogether
 	if strings.HasPrefix(f.Rule, secretRule) || f.Severity == finding.High || f.Severity == finding.Critical {
 		return hadComment && hadLine, !hadComment
 	}
@@ -119,15 +119,6 @@ func newBaseLines(f *File) *baseLines {
 	}
 	return b
 }
-
-// changed reports whether the change added or modified a line.
-func (b *baseLines) changed(line int) bool {
-	return b.touches(finding.Range{StartLine: line, EndLine: line})
-}
-
-// contains reports whether the base has a line: the change does not touch it, or only moves or
-// indents it.
-func (b *baseLines) contains(line int) bool { return !b.changed(line) || b.had(line, line) }
 
 // had reports whether the change only moves or indents a line, after the comment that stands before it
 // or on it.
