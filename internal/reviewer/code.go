@@ -61,7 +61,7 @@ func (r *Reviewer) code(f File) reviewed {
 	}
 	c.source = scan(f.Path, f.Text, lang)
 	c.conflicts()
-	if c.isCopied() {
+	if c.copiedUntil() > 0 {
 		return reviewed{findings: c.found, ignores: ignores(f.Text, c.source), skipped: "a copy of a library or made by a compiler, as its beginning shows: only conflicts were looked for"}
 	}
 	c.leftovers()
@@ -69,7 +69,7 @@ func (r *Reviewer) code(f File) reviewed {
 	c.unreachable()
 	c.notes()
 	c.commentedCode()
-	c.longFile(f)
+	c.longFile()
 	c.longFunctions()
 	return reviewed{findings: c.found, ignores: ignores(f.Text, c.source)}
 }
@@ -207,14 +207,10 @@ var (
 	universal = lazyregexp.New(`typeof define\s*={2,3}\s*["']function["']\s*&&\s*define\.amd`)
 )
 
-// isCopied reports whether the beginning of a file shows that nobody edits the file here: a
-// compiler made it, or it is a copied library. Such a library is a very long script. Its beginning
-// contains tests for module loaders, or its first comments contain a licence and either "/*!" or a
-// version.
-func (s *source) isCopied() bool { return s.copiedUntil() > 0 }
-
 // copiedUntil returns the offset where the text ends which shows that nobody edits a file here, or
-// 0 if there is no such text.
+// 0 if there is no such text. A compiler made the file, or it is a copied library. Such a library is
+// a very long script. Its beginning contains tests for module loaders, or its first comments contain
+// a licence and either "/*!" or a version.
 func (s *source) copiedUntil() int {
 	if s.lang.name != "javascript" || strings.HasSuffix(s.path, ".ts") || strings.HasSuffix(s.path, ".tsx") {
 		return 0 // libraries are published as JavaScript
@@ -250,17 +246,23 @@ func (c *codeFile) mayBeLong() bool {
 // of options, records or markup, which people read from top to bottom.
 var branching = wordSetOf("if elif elsif unless for foreach while until loop catch except rescue ensure")
 
+// testsBegin returns where the module of Rust's tests begins, at the end of their file, or the end of
+// the text if there is none.
+func (c *codeFile) testsBegin() int {
+	if begin := strings.Index(c.text, "#[cfg(test)]\nmod "); begin >= 0 && c.lang.name == "rust" {
+		return begin
+	}
+	return len(c.text)
+}
+
 // longFile finds a file that the change made very long. More than longestFile/2 of its lines
-// have code, with enough branches not to be data. Rust's tests at the end of their file do not count.
-func (c *codeFile) longFile(f File) {
-	added := f.changedLines()
-	if f.Changed == nil {
+// have code, with enough branches not to be data. Rust's tests do not count.
+func (c *codeFile) longFile() {
+	added := c.file.changedLines()
+	if c.file.Changed == nil {
 		added = len(c.lines)
 	}
-	own := len(c.text)
-	if tests := strings.Index(c.text, "#[cfg(test)]\nmod "); tests >= 0 && c.lang.name == "rust" {
-		own = tests
-	}
+	own := c.testsBegin()
 	n := c.line(int32(max(0, own-1)))
 	if c.mayBeLong() || n <= longestFile || n-added > longestFile {
 		return

@@ -15,10 +15,7 @@ func (c *codeFile) swallowed() {
 	if testPath.MatchString(c.path) || isExample(c.path) || taskPath.MatchString(c.path) {
 		return
 	}
-	testsBegin := len(c.text) // in Rust, the end of a file may be its tests
-	if at := strings.Index(c.text, "#[cfg(test)]\nmod "); at >= 0 && c.lang.name == "rust" {
-		testsBegin = at
-	}
+	testsBegin := c.testsBegin()
 	for i, t := range c.tokens {
 		if int(t.start) >= testsBegin {
 			return
@@ -144,18 +141,15 @@ func isUnusedName(name string) bool {
 }
 
 // answering are errors of Java that answer a question, such as whether a text is a number, or
-// whether a file or a list has ended.
+// whether a file or a list has ended. The last two have to be caught though they cannot happen,
+// because each system has the encoding and the class says that it can be cloned.
 var answering = wordSetOf(`NumberFormatException EOFException NoSuchElementException NoSuchFieldException NoSuchMethodException ClassNotFoundException NoClassDefFoundError
-	NameNotFoundException DateTimeParseException`)
-
-// impossible are errors of Java that callers have to catch though they cannot happen, because each
-// system has the encoding and the class says that it can be cloned.
-var impossible = wordSetOf("UnsupportedEncodingException CloneNotSupportedException")
+	NameNotFoundException DateTimeParseException UnsupportedEncodingException CloneNotSupportedException`)
 
 // answersQuestion reports whether the bracket at index i catches only an error that is an answer, or
 // one that cannot happen.
 func (c *codeFile) answersQuestion(i int) bool {
-	return c.lang.name == "java" && c.isWord(i+1) && (answering[c.written(i+1)] || impossible[c.written(i+1)]) && c.isWord(i+2)
+	return c.lang.name == "java" && c.isWord(i+1) && answering[c.written(i+1)] && c.isWord(i+2)
 }
 
 // asksForClass reports whether Java code asks for a class that may not be there, in the
@@ -199,14 +193,12 @@ func (c *codeFile) blockHas(end int, words ...string) bool {
 
 var (
 	// cleanups are functions that release something; a failure of theirs has no remedy.
-	cleanups = wordSetOf(`close stop disconnect unlink unlinkSync remove rmdir rmSync rmtree kill destroy end terminate cancel
-		release umount abort shutdown delete deleteIfExists deleteDirectory deleteQuietly unsubscribe cleanup off removeListener
-		removeEventListener dispose endwin curs_set nocbreak mkdir mkdirSync`)
+	cleanups = wordSetOf("rmdir rmSync rmtree end umount abort off endwin curs_set nocbreak mkdir mkdirSync")
 	// emptyValues are assigned to a variable that is no longer needed.
 	emptyValues = wordSetOf("null undefined None nil")
 )
 
-// cleanupVerbs begin the names of such functions: closeQuietly, unregisterJMX, rollbackTransaction.
+// cleanupVerbs are such functions too, and begin the names of others: closeQuietly, unregisterJMX.
 var cleanupVerbs = strings.Fields("close stop disconnect unlink remove kill destroy terminate cancel release shutdown delete unsubscribe cleanup dispose unregister unbind unBind rollback")
 
 // isCleanup reports whether a function cleans up, by its name.
