@@ -15,15 +15,6 @@ var otherLanguages = map[string]string{
 	".sh": "the shell", ".bash": "the shell", ".ps1": "PowerShell",
 }
 
-// withoutRules returns a message if a file is in a known language without rules, otherwise "". A
-// review that passes must not seem to have read such a file.
-func withoutRules(f File) string {
-	if name := LanguageWithoutRules(f.Path); name != "" && f.language() == nil {
-		return "there are no rules for " + name + ": only secrets were looked for"
-	}
-	return ""
-}
-
 // LanguageWithoutRules returns the language of a file by the ending of its name, if it is a
 // programming language without rules; otherwise "".
 func LanguageWithoutRules(name string) string { return otherLanguages[strings.ToLower(path.Ext(name))] }
