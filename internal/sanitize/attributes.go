@@ -343,7 +343,6 @@ func (p *pass) contentOf(name string, offset int) string {
 // The other names, to which links from elsewhere may lead, must together be a small part of the
 // body.
 func (p *pass) mayName(name string) bool {
-	p.sections.names += len(name)
 	if p.anchorsKnown == nil {
 		p.anchorsKnown = make(map[string]bool)
 		_, rest, ok := strings.Cut(p.src, "#")

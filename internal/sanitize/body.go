@@ -72,7 +72,7 @@ func (s *Sanitizer) clean(text string, n *noter) string {
 		p = new(pass)
 	}
 	defer p.release()
-	p.readBody(s, text, calm)
+	p.read(s, text, calm)
 	for range maxRounds {
 		if p.doc.TooDeep {
 			break
@@ -83,12 +83,10 @@ func (s *Sanitizer) clean(text string, n *noter) string {
 		p.settle()
 		quiet := !slices.ContainsFunc(p.edits, func(e edit) bool { return !e.quiet })
 		text = p.apply(text, n)
-		p.sections.follow(&p.plan, text)
 		if mayHaveMarks(text) {
 			size := len(text)
 			text = characters(text, n) // what they stood next to may be gone
 			quiet = quiet && len(text) == size
-			p.sections.list = p.sections.list[:0]
 		}
 		if quiet {
 			return text
@@ -96,9 +94,7 @@ func (s *Sanitizer) clean(text string, n *noter) string {
 		if calm = firstTrigger(text, 0, len(text)); calm == len(text) {
 			return text
 		}
-		if s.noExcerpts || !p.readExcerpt(s, text) {
-			p.readBody(s, text, calm)
-		}
+		p.read(s, text, calm)
 	}
 	n.add(RuleCode, "unsettled")
 	return markdown.Fence("", text)
@@ -226,8 +222,7 @@ type pass struct {
 	// calm is a part of src that triggers nothing: what was looked through last.
 	calm span
 	plan
-	sections sections
-	dollars  bool // there are dollar signs in src
+	dollars bool // there are dollar signs in src
 
 	// The state of the leaf or HTML block that is being read.
 	flat       flat
@@ -250,7 +245,6 @@ type pass struct {
 
 	// The state of the body.
 	openTags  map[string][]bool // open elements by name: whether the start tag was made text
-	open      int               // how many there are in openTags
 	longTags  []span            // tags of several lines, in source order
 	longCodes []span            // code spans of several lines, in source order
 	joined    []byte            // memory of codeSpan
@@ -271,7 +265,7 @@ func (p *pass) read(s *Sanitizer, src string, calm int) {
 	p.s, p.src, p.calm = s, src, span{0, calm}
 	p.plan.reset(len(src))
 	p.longTags, p.longCodes = p.longTags[:0], p.longCodes[:0]
-	p.openTags, p.open, p.anchorsKnown, p.defined, p.direction = nil, 0, nil, nil, directionCount{rest: src}
+	p.openTags, p.anchorsKnown, p.defined, p.direction = nil, nil, nil, directionCount{rest: src}
 	p.dollars = strings.IndexByte(src, '$') >= 0
 	p.small, p.imaged, p.closed, p.mentioned = [3]int{}, false, 0, nil
 	p.doc.RescanBlocks(src)
@@ -281,7 +275,6 @@ func (p *pass) read(s *Sanitizer, src string, calm int) {
 	p.hiddenText()
 	for i := range p.doc.Blocks {
 		b := &p.doc.Blocks[i]
-		p.beginBlock(i)
 		switch b.Kind {
 		case markdown.ParagraphBlock, markdown.HeadingBlock, markdown.CellBlock:
 			if b.Hidden {

@@ -432,7 +432,6 @@ func (p *pass) opened(name string, shown bool) bool {
 			p.openTags = make(map[string][]bool)
 		}
 		p.openTags[name] = append(p.openTags[name], shown)
-		p.open++
 	}
 	return !shown
 }
@@ -442,7 +441,6 @@ func (p *pass) endTag(t *markdown.Tag, start, end int) bool {
 	if open := p.openTags[t.Name]; len(open) > 0 {
 		shown = shown || open[len(open)-1]
 		p.openTags[t.Name] = open[:len(open)-1]
-		p.open--
 	}
 	if shown {
 		p.show(start, t.Name)

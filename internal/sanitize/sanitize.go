@@ -60,8 +60,7 @@ type Sanitizer struct {
 	refs        references
 	maxBody     int
 
-	passes     sync.Pool // of *pass: buffers for reading bodies
-	noExcerpts bool      // for tests: an edited body is always read again in full
+	passes sync.Pool // of *pass: buffers for reading bodies
 }
 
 // New returns a Sanitizer. It fails if an allowed domain is not a host name, an allowed

@@ -9,43 +9,6 @@ import (
 	"testing"
 )
 
-// bothWays cleans texts with excerpts and without.
-type bothWays struct {
-	name            string
-	excerpts, whole *Sanitizer
-}
-
-// waysOfReading returns configurations that need different edits.
-func waysOfReading(t testing.TB) []bothWays {
-	t.Helper()
-	ways := []bothWays{}
-	for name, cfg := range map[string]Config{
-		"corpus":  corpusConfig(),
-		"default": {},
-		"limited": {
-			References: []string{"repo"}, AllowedMentions: []string{"octocat", "acme/ops"}, MaxMentions: 1,
-			ClosingWords: true, MaxClosingWords: 2,
-		},
-	} {
-		way := bothWays{name, mustNew(t, cfg), mustNew(t, cfg)}
-		way.whole.noExcerpts = true
-		ways = append(ways, way)
-	}
-	return ways
-}
-
-// assertSame asserts that both ways of reading clean a text alike.
-func (w *bothWays) assertSame(t *testing.T, text string) bool {
-	t.Helper()
-	got, gotNotes := w.excerpts.Body(text)
-	want, wantNotes := w.whole.Body(text)
-	if got != want || !slices.Equal(gotNotes, wantNotes) {
-		t.Errorf("%s: reading excerpts differs from reading all\n in   %q\n got  %q\n want %q\n notes %v and %v", w.name, text, got, want, gotNotes, wantNotes)
-		return false
-	}
-	return true
-}
-
 // pieces returns parts for documents of many sections. The ordinary ones are the ordinary texts,
 // cut where sections may begin. The hostile ones are the attacks, and the links and images of
 // denied.
@@ -103,17 +66,28 @@ func joinSections(r *rand.Rand, ordinary, hostile []string) string {
 	return b.String()
 }
 
-// TestExcerpts asserts that a second reading of only the edited sections has the same result as a
-// second reading of everything, for generated documents of many sections.
-func TestExcerpts(t *testing.T) {
+// TestSections asserts that cleaning is idempotent for generated documents of many sections, and for
+// configurations that need different edits.
+func TestSections(t *testing.T) {
 	rounds := 6_000
 	if testing.Short() {
 		rounds = 600
 	}
 	ordinary, hostile := pieces(t)
-	for _, way := range waysOfReading(t) {
+	for name, cfg := range map[string]Config{
+		"corpus":  corpusConfig(),
+		"default": {},
+		"limited": {
+			References: []string{"repo"}, AllowedMentions: []string{"octocat", "acme/ops"}, MaxMentions: 1,
+			ClosingWords: true, MaxClosingWords: 2,
+		},
+	} {
+		s := mustNew(t, cfg)
 		for seed := range rounds {
-			if !way.assertSame(t, joinSections(rand.New(rand.NewPCG(uint64(seed), 31)), ordinary, hostile)) {
+			text := joinSections(rand.New(rand.NewPCG(uint64(seed), 31)), ordinary, hostile)
+			out, _ := s.Body(text)
+			if again, notes := s.Body(out); again != out {
+				t.Errorf("%s: cleaning again changes the result\n in   %q\n once  %q\n twice %q\n notes %v", name, text, out, again, notes)
 				return
 			}
 		}

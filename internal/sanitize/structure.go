@@ -79,7 +79,6 @@ func (p *pass) separateBlock(i int, edits []edit) {
 		}
 		return
 	}
-	p.readsLine(b.Start, b.End+1)
 	if b.End >= len(p.src) || p.src[b.End] != '\n' {
 		return
 	}
@@ -149,7 +148,6 @@ func (p *pass) quoteMarks(offset int) string {
 
 // blockBefore returns the top-level block before the top-level block i, or nil.
 func (p *pass) blockBefore(i int) *markdown.Block {
-	p.readsBlock(p.doc.Blocks[i].Start, p.doc.Blocks[i].Start-1)
 	for i--; i >= 0 && p.doc.Blocks[i].Parent >= 0; {
 		i = p.doc.Blocks[i].Parent
 	}
@@ -170,7 +168,6 @@ func (p *pass) isSeparator(i int) bool {
 	if int(b.Next) < len(p.doc.Blocks) {
 		next = p.doc.Blocks[b.Next].Start
 	}
-	p.readsBlock(b.Start, next)
 	if before == nil || before.Kind != markdown.ItemBlock && before.Kind != markdown.FootnoteBlock || next == len(p.src) {
 		return false
 	}
