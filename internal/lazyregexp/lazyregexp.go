@@ -83,3 +83,6 @@ func (r *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string
 
 // Split is that of regexp.Regexp.
 func (r *Regexp) Split(s string, n int) []string { return r.compile().Split(s, n) }
+
+// String is that of regexp.Regexp.
+func (r *Regexp) String() string { return r.compile().String() }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // cutMark stands where text.Truncate and its like cut a text. Directly before it may be the
@@ -152,7 +154,7 @@ func beginning(re *syntax.Regexp) *syntax.Regexp {
 }
 
 // keyBoundary matches the first and the last line of a private key.
-var keyBoundary = lazily(`(?i)-----(BEGIN|END)[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
+var keyBoundary = lazyregexp.New(`(?i)-----(BEGIN|END)[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
 
 // findCutKeys returns where private keys are, even if their first or last lines are missing.
 func findCutKeys(text string) []Hit {
@@ -160,7 +162,7 @@ func findCutKeys(text string) []Hit {
 		return nil
 	}
 	var hits []Hit
-	for _, m := range keyBoundary().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range keyBoundary.FindAllStringSubmatchIndex(text, -1) {
 		start, end := m[0], m[1]
 		if strings.EqualFold(text[m[2]:m[3]], "BEGIN") {
 			end = keyEnd(text, end)

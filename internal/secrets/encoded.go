@@ -149,14 +149,3 @@ func encodedByte(c byte) bool {
 func hexByte(c byte) bool {
 	return 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' || '0' <= c && c <= '9'
 }
-
-// hexValue returns what a hexadecimal digit stands for.
-func hexValue(c byte) byte {
-	switch {
-	case digit(c):
-		return c - '0'
-	case upper(c):
-		return c - 'A' + 10
-	}
-	return c - 'a' + 10
-}

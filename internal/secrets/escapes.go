@@ -124,17 +124,11 @@ func hexEscape(rest string, from, digits int) (int, rune) {
 	if len(rest) < from+digits {
 		return 0, 0
 	}
-	r := rune(0)
-	for _, c := range []byte(rest[from : from+digits]) {
-		if !hexByte(c) {
-			return 0, 0
-		}
-		r = r<<4 | rune(hexValue(c))
-	}
-	if !utf8.ValidRune(r) {
+	n, err := strconv.ParseUint(rest[from:from+digits], 16, 31)
+	if err != nil || !utf8.ValidRune(rune(n)) {
 		return 0, 0
 	}
-	return from + digits, r
+	return from + digits, rune(n)
 }
 
 // plainEscapes are the characters of secrets that stand for themselves after a backslash: in

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // expression is a rule's regular expression, and where its matches can lie.
 type expression struct {
-	re func() *regexp.Regexp // compiled when it is first needed
+	re *lazyregexp.Regexp
 	// start is the expression bound to the beginning of a text. It is nil unless
 	// every match begins with a keyword of the rule, so that looking there is enough.
 	start *regexp.Regexp
@@ -33,7 +35,7 @@ const (
 // newExpression compiles the expression of a rule. It must be valid: the rules
 // are constant and a test compiles all of them.
 func newExpression(text string, keywords []string) expression {
-	e := expression{re: lazily(text)}
+	e := expression{re: lazyregexp.New(text)}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return e

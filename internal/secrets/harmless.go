@@ -3,11 +3,11 @@ package secrets
 import (
 	"encoding/base64"
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // placeholderWords are words of placeholders for secrets.
@@ -99,33 +99,28 @@ func hasKey(block string) bool {
 var (
 	// codeName matches names as they are written in code: words of two letters or more,
 	// numbers and dots.
-	codeName = lazily(`^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+|[._])+$`)
+	codeName = lazyregexp.New(`^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+|[._])+$`)
 	// publicName matches names of values that are public although they look random: digests,
 	// versions, identifiers, and the cursors of lists.
-	publicName = lazily(`(?i)fingerprint|public|publishable|search[ _-]?only|thumbprint|checksum|digest|sha-?[0-9]|hash|commit|revision|etag|integrity|image|nonce|csrf|xsrf|authenticity|websocket|cursor|` +
+	publicName = lazyregexp.New(`(?i)fingerprint|public|publishable|search[ _-]?only|thumbprint|checksum|digest|sha-?[0-9]|hash|commit|revision|etag|integrity|image|nonce|csrf|xsrf|authenticity|websocket|cursor|` +
 		`(?:next|page|paging|continuation|change|sync|marker|sequence|lock|idempotency|cancel|request|client|resume|upload)[ _-]?token|accessor|` +
 		`pub(?:lic)?[ _-]?key|(?:cache|partition|primary|foreign|sort|object|row|storage|map|hot|repository|root|signing|targets|snapshot|bucket|shard|lookup|issue|translation|i18n|event|config|registry|answer|route|dedup\w*|group\w*)[ _-]?key|` +
 		`key[ _-]?(?:id|path|name|file|type|usage|prefix|words?|board|frame|code|chain|ring|space|stone|spec|alias|arn|uri|url)|(?:token|secret|credential|access|auth\w*|api)[ _-]?(?:id|name|path|type|file|uri|url|endpoint|version|arn|class|method|mode|scope|level)\b|[a-z](?:_id|-id|(?-i:Id|ID))["']?[ \t]*[:=]`)
 	// digestPrefix matches what stands before the digest of a module or a package in a
 	// lock file, such as h1: and sha512-.
-	digestPrefix = lazily(`(?:\bh1:|\b(?i:md5|sha(?:3-)?(?:1|224|256|384|512))[:=-])$`)
+	digestPrefix = lazyregexp.New(`(?:\bh1:|\b(?i:md5|sha(?:3-)?(?:1|224|256|384|512))[:=-])$`)
 	// openName matches names of issuers' keys that everybody may know.
-	openName = lazily(`(?i)public|publishable|search[ _-]?only`)
+	openName = lazyregexp.New(`(?i)public|publishable|search[ _-]?only`)
 	// idName matches a name that ends in id, uuid or guid, with the operator after it.
-	idName = lazily(`(?i)(?:_|-|\b)(?:uu|gu)?id["']?[ \t]*[:=>]`)
+	idName = lazyregexp.New(`(?i)(?:_|-|\b)(?:uu|gu)?id["']?[ \t]*[:=>]`)
 	// pinWords matches words that stand before a commit or a digest in hexadecimal digits.
-	pinWords = lazily(`(?i)commit|revision|\brev\b|\bref\b|sha-?[0-9]|md5|hash|digest|checksum|integrity|image|etag|oid|blob|tree|parent|version|pin(?:ned)?\b|uses:|@|\bh1:`)
+	pinWords = lazyregexp.New(`(?i)commit|revision|\brev\b|\bref\b|sha-?[0-9]|md5|hash|digest|checksum|integrity|image|etag|oid|blob|tree|parent|version|pin(?:ned)?\b|uses:|@|\bh1:`)
 	// inSignature matches what follows the id of an AWS access key in a signature: the day and the
 	// region for which it is valid, with slashes or their escapes.
-	inSignature = lazily(`^(?:/|%2[Ff]|%252[Ff])20[0-9]{6}(?:/|%2[Ff]|%252[Ff])[a-z]{2}-`)
+	inSignature = lazyregexp.New(`^(?:/|%2[Ff]|%252[Ff])20[0-9]{6}(?:/|%2[Ff]|%252[Ff])[a-z]{2}-`)
 	// commitName matches the name of a commit, as git writes it.
-	commitName = lazily(`^[0-9a-f]{40}$`)
+	commitName = lazyregexp.New(`^[0-9a-f]{40}$`)
 )
-
-// lazily compiles an expression when it is first needed.
-func lazily(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
 
 // isHarmless reports whether text[start:end], a value that the general rule found, is not a secret
 // but a name, a digest, an identifier, words or an example. The value's own name begins at
@@ -134,7 +129,7 @@ func isHarmless(text string, nameStart, start, end int) bool {
 	value := text[start:end]
 	name := text[nameStart:start]
 	switch {
-	case isDigest(text, start, end), isNameInCode(text, start, end), isHarmlessJWT(value), publicName().MatchString(name):
+	case isDigest(text, start, end), isNameInCode(text, start, end), isHarmlessJWT(value), publicName.MatchString(name):
 		return true
 	case containsUUID(value), isShortSetting(value):
 		return true
@@ -144,7 +139,7 @@ func isHarmless(text string, nameStart, start, end int) bool {
 		return true // a pinned version; the name of a function
 	case strings.HasSuffix(value, "...") || strings.HasPrefix(value, "..."):
 		return true // the beginning of a value, shown as an example
-	case isHex(value) && pinWords().MatchString(text[lineStart(text, start):start]):
+	case isHex(value) && pinWords.MatchString(text[lineStart(text, start):start]):
 		return true // a commit, a digest, an image
 	}
 	if decoded, isText := decodedText(value); isText {
@@ -320,7 +315,7 @@ func isHarmlessJWT(token string) bool {
 func isDigest(text string, start, end int) bool {
 	value := text[start:end]
 	prefix := value[:strings.IndexAny(value, ":=-")+1]
-	return digestPrefix().MatchString(text[max(0, start-len("sha512-")-1):start]) || digestPrefix().MatchString(prefix)
+	return digestPrefix.MatchString(text[max(0, start-len("sha512-")-1):start]) || digestPrefix.MatchString(prefix)
 }
 
 // isNameInCode reports whether text[start:end] is the name of a variable or a type, such as
@@ -339,7 +334,7 @@ func isNameInCode(text string, start, end int) bool {
 		}
 		before = c
 	}
-	return words >= 3 && codeName().MatchString(text[start:end])
+	return words >= 3 && codeName.MatchString(text[start:end])
 }
 
 // wordByte reports whether \w matches a byte.

@@ -67,7 +67,7 @@ func endsEscape(text string) bool {
 // appliesTo reports whether the rule is for a file of that path, or for a text that is
 // not a file ("").
 func (r *rule) appliesTo(path string) bool {
-	return r.path == nil || path != "" && r.path().MatchString(path)
+	return r.path == nil || path != "" && r.path.MatchString(path)
 }
 
 // join adds a window to a list of windows that do not touch and start no later.
@@ -127,7 +127,7 @@ func (r *rule) findAt(text string, start int, hits []Hit) []Hit {
 func (r *rule) findWithin(text string, w window, next int, hits []Hit) []Hit {
 	e := r.expression()
 	part := text[w.start:w.end]
-	for _, m := range e.re().FindAllStringSubmatchIndex(part, -1) {
+	for _, m := range e.re.FindAllStringSubmatchIndex(part, -1) {
 		cut := m[1] == len(part) && w.end < len(text)
 		if m[0] == 0 && w.start > 0 || cut && !e.endless {
 			continue // a match around the keyword touches no edge
@@ -156,7 +156,7 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 		matchStart = nameStart(text, matchStart)
 	}
 	hit := Hit{Rule: r.id, Name: r.name, Start: offset + start, End: offset + end}
-	hit.InSignature = r.id == awsIDRule && inSignature().MatchString(text[hit.End:])
+	hit.InSignature = r.id == awsIDRule && inSignature.MatchString(text[hit.End:])
 	switch {
 	case r.id == keyRule:
 		if !hasKey(secret) {
@@ -164,7 +164,7 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 		}
 	case isPlaceholder(secret), r.allows(text, secret, matchStart, matchEnd):
 		return hits
-	case r.id == sourcegraphRule && commitName().MatchString(secret):
+	case r.id == sourcegraphRule && commitName.MatchString(secret):
 		return hits
 	case r.ours && isInBase64(text, hit.Start, hit.End):
 		return hits
@@ -174,9 +174,9 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 		return hits
 	case r.id == jwtRule && isHarmlessJWT(secret):
 		return hits
-	case r.named && isUUID(secret) && idName().MatchString(text[matchStart:hit.Start]):
+	case r.named && isUUID(secret) && idName.MatchString(text[matchStart:hit.Start]):
 		return hits
-	case r.named && r.id != GeneralRule && openName().MatchString(text[matchStart:hit.Start]):
+	case r.named && r.id != GeneralRule && openName.MatchString(text[matchStart:hit.Start]):
 		return hits
 	case r.id == terraformRule && isWeak(strings.Trim(secret, `"`), false):
 		return hits

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // passwordRules returns our own rules for passwords, and for other secrets that a function finds
@@ -128,7 +130,7 @@ func endsLiteral(c byte) bool { return endsURL(c) || c == ';' }
 func sqlPassword(text string, start, end int) (from, to int, ok bool) {
 	before := strings.ToLower(text[max(0, start-200):start])
 	before = before[strings.LastIndexByte(before, ';')+1:]
-	if !givesPassword().MatchString(before) {
+	if !givesPassword.MatchString(before) {
 		return 0, 0, false
 	}
 	to = endOf(text, end, endsLiteral)
@@ -137,7 +139,7 @@ func sqlPassword(text string, start, end int) (from, to int, ok bool) {
 }
 
 // givesPassword matches the beginning of a statement of SQL that gives a user a password.
-var givesPassword = lazily(`\b(?:create|alter)\s+(?:user|role|login)\s|\bgrant\s`)
+var givesPassword = lazyregexp.New(`\b(?:create|alter)\s+(?:user|role|login)\s|\bgrant\s`)
 
 // xmlPassword finds the content of an element of XML; the keyword is its tag.
 func xmlPassword(text string, _, end int) (from, to int, ok bool) {

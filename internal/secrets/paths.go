@@ -1,14 +1,18 @@
 package secrets
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+)
 
 var (
 	// testPath matches the files of tests, and the files that tests read.
-	testPath = lazily(`(?i)(^|/)(tests?|testing|specs?|__tests__|testdata|test[-_]?(?:fixtures?|helpers?|utils?|resources?|integration)|fixtures?|e2e|mocks?|__mocks__|[a-z0-9]+[-_]tests?)/|` +
+	testPath = lazyregexp.New(`(?i)(^|/)(tests?|testing|specs?|__tests__|testdata|test[-_]?(?:fixtures?|helpers?|utils?|resources?|integration)|fixtures?|e2e|mocks?|__mocks__|[a-z0-9]+[-_]tests?)/|` +
 		`[_.-](tests?|specs?|mocks?|fixtures?)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|(tests?|test[-_]?keys?|mocks?)\.[a-z]+)$|(?-i:Tests?|IT)\.(java|kt|cs|php|swift|scala)$`)
 	// docsPath matches documentation and examples: by a directory of their own, or by a name such as
 	// a_example.go.
-	docsPath = lazily(`(?i)(^|/)(docs?|documentation|website|guides?|examples?|samples?)/|[_.-](examples?|samples?)\.[a-z]+$`)
+	docsPath = lazyregexp.New(`(?i)(^|/)(docs?|documentation|website|guides?|examples?|samples?)/|[_.-](examples?|samples?)\.[a-z]+$`)
 )
 
 // madeInTests are the rules about values that people make up for their tests, such as keys, tokens
@@ -28,9 +32,9 @@ func explainByPath(path string, hits []Hit) {
 		h := &hits[i]
 		switch {
 		case path == "" || h.Rule != GeneralRule && !madeInTests[h.Rule]:
-		case testPath().MatchString(path):
+		case testPath.MatchString(path):
 			h.Explained = "a test"
-		case h.Rule == GeneralRule && docsPath().MatchString(path):
+		case h.Rule == GeneralRule && docsPath.MatchString(path):
 			h.Explained = "documentation"
 		}
 	}

@@ -3,11 +3,11 @@ package secrets
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/zricethezav/gitleaks/v8/config"
 )
@@ -40,7 +40,7 @@ type ruleSet struct {
 // needed: all together take 25 ms, and most texts need none.
 type rule struct {
 	id, name   string
-	path       func() *regexp.Regexp // nil: any file
+	path       *lazyregexp.Regexp // nil: any file
 	expression func() expression
 	group      int     // the group of the expression that is the secret; 0: the first that is not empty
 	entropy    float64 // a secret has more, in bits a byte
@@ -151,7 +151,7 @@ func newRule(r ruleText, keywords []string, all []allowList) *rule {
 	}
 	made.expression = sync.OnceValue(func() expression { return newExpression(text, keywords) })
 	if r.Path != "" {
-		made.path = lazily(r.Path)
+		made.path = lazyregexp.New(r.Path)
 	}
 	return made
 }
@@ -181,7 +181,7 @@ type allowText struct {
 // allowList matches harmless texts that a rule's expression matches, too.
 type allowList struct {
 	target      string // "": the secret; "match": all that matched; "line": the line around it
-	expressions []func() *regexp.Regexp
+	expressions []*lazyregexp.Regexp
 	words       func() *searcher // nil: none
 }
 
@@ -195,7 +195,7 @@ func allowLists(texts []allowText) []allowList {
 		}
 		a := allowList{target: t.RegexTarget}
 		for _, text := range t.Regexes {
-			a.expressions = append(a.expressions, lazily(text))
+			a.expressions = append(a.expressions, lazyregexp.New(text))
 		}
 		if words := lowerWords(t.StopWords); len(words) > 0 {
 			a.words = sync.OnceValue(func() *searcher { return newSearcher(words, anyCase) })
@@ -216,7 +216,7 @@ func (r *rule) allows(text, secret string, matchStart, matchEnd int) bool {
 			target = line(text, matchStart, matchEnd)
 		}
 		for _, expression := range a.expressions {
-			if expression().MatchString(target) {
+			if expression.MatchString(target) {
 				return true
 			}
 		}

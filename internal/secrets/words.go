@@ -174,10 +174,5 @@ func isUUID(text string) bool {
 
 // isHex reports whether a text is hexadecimal digits.
 func isHex(text string) bool {
-	for i := range len(text) {
-		if !hexByte(text[i]) {
-			return false
-		}
-	}
-	return text != ""
+	return text != "" && strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }
