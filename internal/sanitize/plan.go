@@ -1,7 +1,8 @@
 package sanitize
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/markdown"
@@ -29,8 +30,6 @@ type plan struct {
 
 	size int // of the text, in bytes
 	leaf int // the index of the first edit in the current leaf or HTML block
-
-	merged []edit // memory of sort
 }
 
 // reset begins the plan for a text of so many bytes.
@@ -97,7 +96,7 @@ func (l *plan) insert(offset int, text string) { l.edit(offset, offset, text, ""
 // settle puts the edits in source order. Of two that overlap or are equal the first stays; the
 // next reading finds the other one again, if it is still needed.
 func (l *plan) settle() {
-	l.sort()
+	slices.SortStableFunc(l.edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	settled := l.edits[:0]
 	for _, e := range l.edits {
 		if n := len(settled); n > 0 {
@@ -112,56 +111,6 @@ func (l *plan) settle() {
 		settled = append(settled, e)
 	}
 	l.edits = settled
-}
-
-// sort puts the edits in source order. Of those with the same range, the one that was made
-// first comes first. Nearly all are in order already. The exceptions are the edits of
-// commands, which are made last, and those within a link, which are made after the edits at
-// its ends. So sort merges the runs that are in order.
-func (l *plan) sort() {
-	var ends []int // the index after the last edit of each run
-	for i := 1; i < len(l.edits); i++ {
-		if l.edits[i].before(&l.edits[i-1]) {
-			ends = append(ends, i)
-		}
-	}
-	if len(ends) > 0 {
-		l.mergeRuns(0, append(ends, len(l.edits)))
-	}
-}
-
-// before reports whether an edit comes before another one in the source.
-func (e *edit) before(other *edit) bool {
-	return e.start < other.start || e.start == other.start && e.end < other.end
-}
-
-// mergeRuns merges adjacent runs of l.edits. The first run starts at the index start, and each ends
-// before an index of ends, where the next one starts.
-func (l *plan) mergeRuns(start int, ends []int) {
-	if len(ends) == 1 {
-		return
-	}
-	half := len(ends) / 2
-	middle, end := ends[half-1], ends[len(ends)-1]
-	l.mergeRuns(start, ends[:half])
-	l.mergeRuns(middle, ends[half:])
-	// In the source, the second half may begin before the first one ends. The edits before that
-	// part and after it are in order.
-	all := l.edits
-	start += sort.Search(middle-start, func(i int) bool { return all[middle].before(&all[start+i]) })
-	end = middle + sort.Search(end-middle, func(i int) bool { return !all[middle+i].before(&all[middle-1]) })
-	l.merged = append(l.merged[:0], all[middle:end]...)
-	first, second := middle-1, len(l.merged)-1
-	for second >= 0 {
-		end--
-		if first >= start && l.merged[second].before(&all[first]) {
-			all[end] = all[first]
-			first--
-		} else {
-			all[end] = l.merged[second]
-			second--
-		}
-	}
 }
 
 // apply returns src with the edits, which are settled, and notes them.
