@@ -50,49 +50,29 @@ func (l *Limits) times() []limit[time.Duration] {
 	}
 }
 
-// limitsDocument is the JSON of Limits, with durations such as "30m0s".
-type limitsDocument struct {
-	Iterations   int    `json:"iterations"`
-	Validation   string `json:"validation"`
-	Fix          string `json:"fix"`
-	Revalidation string `json:"revalidation"`
-	Grace        string `json:"grace"`
-	Round        string `json:"round"`
-	Stuck        int    `json:"stuck"`
-	Extend       int    `json:"extend"`
-}
-
-// times returns the members that are durations, in the order of Limits.times.
-func (d *limitsDocument) times() []*string {
-	return []*string{&d.Validation, &d.Fix, &d.Revalidation, &d.Grace, &d.Round}
-}
-
 // MarshalJSON writes durations as time.ParseDuration reads them.
 func (l Limits) MarshalJSON() ([]byte, error) {
-	d, times := limitsDocument{Iterations: l.Iterations, Stuck: l.Stuck, Extend: l.Extend}, l.times()
-	for i, text := range d.times() {
-		*text = times[i].value.String()
+	d := map[string]any{}
+	for _, c := range l.counts() {
+		d[c.name] = *c.value
+	}
+	for _, t := range l.times() {
+		d[t.name] = t.value.String()
 	}
 	return json.Marshal(d)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (l *Limits) UnmarshalJSON(raw []byte) error {
-	var d limitsDocument
+	var d map[string]any
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return err
 	}
-	*l = Limits{Iterations: d.Iterations, Stuck: d.Stuck, Extend: d.Extend}
-	times := l.times()
-	for i, text := range d.times() {
-		if *text == "" {
-			continue
-		}
-		v, err := time.ParseDuration(*text)
-		if err != nil {
+	*l = Limits{}
+	for name, value := range d {
+		if _, err := l.set(name, fmt.Sprint(value)); err != nil {
 			return err
 		}
-		*times[i].value = v
 	}
 	return nil
 }
