@@ -47,9 +47,6 @@ func (t *turn) awaitsFix(e Event) error {
 }
 
 func (t *turn) fixStarted(e Event) error {
-	if err := t.awaitsFix(e); err != nil {
-		return err
-	}
 	if t.Op.Acked == t.Op.Attempt {
 		return refused(e, CodeDuplicate, "the fixer has started")
 	}
@@ -61,13 +58,6 @@ func (t *turn) fixStarted(e Event) error {
 		t.restart()
 	}
 	return t.moveAll(Fixing, "the fixer has started", hasStatus(AwaitingFix))
-}
-
-func (t *turn) fixDone(e Event) error {
-	if err := t.awaitsFix(e); err != nil {
-		return err
-	}
-	return t.fixed(e)
 }
 
 // fixed records that the fixer, or a person instead of it, claims to be done, and requests another
@@ -146,9 +136,6 @@ func (t *turn) noteFix(fix string) {
 // fixFailed records that the fixer crashed or gave up. The first time it is reminded and may start
 // again; the second time, a person decides.
 func (t *turn) fixFailed(e Event) error {
-	if err := t.awaitsFix(e); err != nil {
-		return err
-	}
 	why := orElse(text.Truncate(text.OneLine(e.Text), maxMessage), "it gave no reason")
 	summary := "the fixer failed: " + why
 	t.noteFix(summary)
@@ -182,9 +169,6 @@ func (t *turn) fixerError(e Event, reason Reason, m Message) (again bool, err er
 
 // nonsense records an answer of the wrong form, and asks the fixer again.
 func (t *turn) nonsense(e Event) error {
-	if err := t.awaitsFix(e); err != nil {
-		return err
-	}
 	why := orElse(text.Truncate(text.OneLine(e.Text), maxMessage), "the answer is empty")
 	summary := "the fixer's answer does not have the form of a fix completion signal: " + why
 	t.noteFix(summary)

@@ -50,6 +50,12 @@ func (t *turn) apply(e Event) error {
 		return refused(e, CodeUnexpected, "the loop has not started")
 	}
 	switch e.Type {
+	case EventFixStarted, EventFixDone, EventFixFailed, EventNonsense:
+		if err := t.awaitsFix(e); err != nil {
+			return err
+		}
+	}
+	switch e.Type {
 	case EventStart:
 		return t.start(e)
 	case EventResult:
@@ -57,7 +63,7 @@ func (t *turn) apply(e Event) error {
 	case EventFixStarted:
 		return t.fixStarted(e)
 	case EventFixDone:
-		return t.fixDone(e)
+		return t.fixed(e)
 	case EventFixFailed:
 		return t.fixFailed(e)
 	case EventNonsense:
