@@ -25,15 +25,19 @@ const DefaultMaxRetries = 3
 
 // Input is what to validate, as in spec 000, with aliases resolved and defaults set.
 type Input struct {
-	WorkingDirectory string   // absolute
-	ChangedFiles     []string // relative to WorkingDirectory, slash-separated, clean
-	Language         Language // "" has it detected, unless no check needs it
+	WorkingDirectory string   `json:"working_directory"` // absolute
+	ChangedFiles     []string `json:"changed_files"`     // relative to WorkingDirectory, slash-separated, clean
+	Language         Language `json:"language"`          // "" has it detected, unless no check needs it
 	// The commands that replace the language's own; "" for none.
-	FormatCommand, LintCommand, BuildCommand, TestCommand string
+	FormatCommand string `json:"format_command"`
+	LintCommand   string `json:"lint_command"`
+	BuildCommand  string `json:"build_command"`
+	TestCommand   string `json:"test_command"`
 	// MaxRetries is how often a failed formatter or linter is fixed and run again, 0 to 10.
 	// Build and tests are repeated at most once.
-	MaxRetries           int
-	SkipBuild, SkipTests bool
+	MaxRetries int  `json:"max_retries"`
+	SkipBuild  bool `json:"skip_build"`
+	SkipTests  bool `json:"skip_tests"`
 }
 
 // InvalidInput is all problems of an input, each in one sentence as in the spec's
@@ -91,30 +95,18 @@ func ReadInput(raw []byte) (Input, error) {
 
 func decodeInput(raw []byte) (Input, error) {
 	var doc struct {
-		WorkingDirectory string     `json:"working_directory"`
-		ChangedFiles     []string   `json:"changed_files"`
-		Language         string     `json:"language"`
-		FormatCommand    string     `json:"format_command"`
-		LintCommand      string     `json:"lint_command"`
-		BuildCommand     string     `json:"build_command"`
-		TestCommand      string     `json:"test_command"`
-		MaxRetries       schema.Int `json:"max_retries"`
-		SkipBuild        bool       `json:"skip_build"`
-		SkipTests        bool       `json:"skip_tests"`
+		Input
+		MaxRetries schema.Int `json:"max_retries"` // instead of the Input's
 	}
 	doc.MaxRetries = DefaultMaxRetries
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return Input{}, &InvalidInput{[]string{"Validation failed: " + err.Error()}}
 	}
-	language, _ := LanguageNamed(doc.Language) // "" is none
-	in := Input{
-		WorkingDirectory: path.Clean(doc.WorkingDirectory),
-		Language:         language,
-		FormatCommand:    doc.FormatCommand, LintCommand: doc.LintCommand,
-		BuildCommand: doc.BuildCommand, TestCommand: doc.TestCommand,
-		MaxRetries: int(doc.MaxRetries),
-		SkipBuild:  doc.SkipBuild, SkipTests: doc.SkipTests,
-	}
+	in := doc.Input
+	in.MaxRetries = int(doc.MaxRetries)
+	in.Language, _ = LanguageNamed(string(in.Language)) // "" is none
+	in.WorkingDirectory = path.Clean(in.WorkingDirectory)
+	in.ChangedFiles = nil
 	for _, f := range doc.ChangedFiles {
 		in.ChangedFiles = append(in.ChangedFiles, path.Clean(f))
 	}
