@@ -161,7 +161,6 @@ type engine struct {
 	project    *project
 	copy       lazyCopy
 	cores      chan struct{} // contains one element for each root that is worked on
-	first      firstRuns
 	pins       *pins
 	runners    map[string]Runner // of the roots, by their directories; the others use Deps.Run
 	started    atomic.Bool       // a command may have written
@@ -169,6 +168,7 @@ type engine struct {
 	mu      sync.Mutex
 	missing []MissingTool
 	fixed   map[string]FixedFile
+	first   map[firstRun]chan struct{} // closed when it has ended
 }
 
 // Validate runs the six checks. The error is the context's, an *InvalidInput, or a failure of Airlock
@@ -271,7 +271,7 @@ func newEngine(job Job, config Config, deps Deps) (*engine, error) {
 		dir:        job.Input.WorkingDirectory,
 		repository: cmp.Or(job.Repository, job.Input.WorkingDirectory),
 		cores:      make(chan struct{}, max(deps.Cores, 1)),
-		first:      firstRuns{ended: map[firstRun]chan struct{}{}},
+		first:      map[firstRun]chan struct{}{},
 		pins:       &pins{found: map[string]pinnedManager{}},
 		runners:    map[string]Runner{},
 		fixed:      map[string]FixedFile{},

@@ -66,15 +66,10 @@ func (e *engine) eachRoot(ctx context.Context, workers [][]*rootRun, work func(c
 	return context.Cause(ctx)
 }
 
-// firstRuns are the first runs of each check but the formatter, in languages whose tools fill a
-// cache that all roots share. The same check of another root waits for the first run. Otherwise
-// both would do the same work: two Go modules took 1.7 times the processor time. And two processes
-// that fill Maven's repository damage it.
-type firstRuns struct {
-	mu    sync.Mutex
-	ended map[firstRun]chan struct{}
-}
-
+// firstRun is the first run of a check other than the formatter, in a language whose tools fill a
+// cache that all roots share. The same check of another root waits for it. Otherwise both would do
+// the same work: two Go modules took 1.7 times the processor time. And two processes that fill
+// Maven's repository damage it.
 type firstRun struct {
 	language Language
 	check    Check
@@ -87,13 +82,13 @@ func (e *engine) waitForFirst(ctx context.Context, language Language, check Chec
 		return func() {}
 	}
 	key := firstRun{language, check}
-	e.first.mu.Lock()
-	ended, ok := e.first.ended[key]
+	e.mu.Lock()
+	ended, ok := e.first[key]
 	if !ok {
 		ended = make(chan struct{})
-		e.first.ended[key] = ended
+		e.first[key] = ended
 	}
-	e.first.mu.Unlock()
+	e.mu.Unlock()
 	if !ok {
 		return func() { close(ended) }
 	}
