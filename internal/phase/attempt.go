@@ -224,7 +224,7 @@ func (e *engine) tool(r root, check Check, c commandLine) toolreport.Tool {
 		t.Dir = ""
 	}
 	if r.language == Go && check == Tests {
-		t.Module = e.project.goModule(r.dir)
+		t.Module = e.project.goModulePath(r.dir)
 	}
 	return t
 }

@@ -148,8 +148,8 @@ func (p *project) read(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxManifest))
 }
 
-// goModule returns the module path of a directory's go.mod, "" if there is none.
-func (p *project) goModule(dir string) string {
+// goModulePath returns the module path of a directory's go.mod, "" if there is none.
+func (p *project) goModulePath(dir string) string {
 	raw, _ := p.read(path.Join(dir, "go.mod")) // what cannot be read, go reports
 	return modfile.ModulePath(raw)
 }

@@ -57,10 +57,10 @@ func (e *engine) askForReports(ctx context.Context, r root, check Check, c comma
 	if info, err := opened.Stat("."); err == nil {
 		p.began = info.ModTime() // by the clock of files
 	}
-	if !e.project.mentions(r.dir, pytestReport, "pytest.ini", ".pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini") {
+	if !e.project.anyFile(r.dir, pytestReport.Match, "pytest.ini", ".pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini") {
 		p.ask(e, "PYTEST_ADDOPTS", "pytest.xml", "--junitxml=%s")
 	}
-	if !e.project.mentions(r.dir, rspecReport, ".rspec", ".rspec-local") {
+	if !e.project.anyFile(r.dir, rspecReport.Match, ".rspec", ".rspec-local") {
 		p.ask(e, "SPEC_OPTS", "rspec.json", "--format progress --format json --out %s")
 	}
 	if reporter := e.nodeReporter(ctx, r, c); reporter != "" {
@@ -97,14 +97,6 @@ var (
 	pytestReport = lazyregexp.New(`junit-?xml`)
 	rspecReport  = lazyregexp.New(`(?m)(?:^|\s)(?:-o|--out)(?:\s|=|$)`)
 )
-
-// mentions reports whether one of the files of a directory has a match.
-func (p *project) mentions(dir string, what *lazyregexp.Regexp, files ...string) bool {
-	return slices.ContainsFunc(files, func(name string) bool {
-		raw, err := p.read(path.Join(dir, name))
-		return err == nil && what.Match(raw)
-	})
-}
 
 // nodeReporter returns the reporter that node's test runner uses by default, so that the output
 // stays the same. It is "" if no command or script of the root runs this runner, because all

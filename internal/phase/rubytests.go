@@ -64,14 +64,9 @@ func (p *project) rakeTask(dir string) string {
 }
 
 // rubyMatches reports whether the code of one of a directory's files has a match. The files may be
-// patterns of path.Match.
+// patterns, as for matching.
 func (p *project) rubyMatches(dir string, what *lazyregexp.Regexp, files ...string) bool {
-	return slices.ContainsFunc(files, func(pattern string) bool {
-		return slices.ContainsFunc(p.matching(dir, pattern), func(name string) bool {
-			raw, err := p.read(name)
-			return err == nil && what.MatchString(withoutComments(string(raw)))
-		})
-	})
+	return p.anyFile(dir, func(content []byte) bool { return what.MatchString(withoutComments(string(content))) }, files...)
 }
 
 var (

@@ -108,14 +108,12 @@ func (p *project) shows(dir string, s sign) (found bool, above int) {
 		found = look(func(p *project, dir string) bool { return p.manifest(dir).has(s.key) })
 	default:
 		found = look(func(p *project, dir string) bool {
-			names := p.matching(dir, s.file)
 			if s.text == "" && s.without == "" {
-				return len(names) > 0
+				return len(p.matching(dir, s.file)) > 0
 			}
-			return slices.ContainsFunc(names, func(name string) bool {
-				raw, err := p.read(name)
-				return err == nil && regexp.MustCompile(s.text).Match(raw) && (s.without == "" || !regexp.MustCompile(s.without).Match(raw))
-			})
+			return p.anyFile(dir, func(content []byte) bool {
+				return regexp.MustCompile(s.text).Match(content) && (s.without == "" || !regexp.MustCompile(s.without).Match(content))
+			}, s.file)
 		})
 	}
 	return found && (s.unless == "" || !runsIn(s.unless, p.commandTexts(dir))), above
@@ -141,4 +139,15 @@ func (p *project) matching(dir, pattern string) []string {
 	}
 	slices.Sort(names)
 	return names[:min(len(names), maxMatching)]
+}
+
+// anyFile reports whether is returns true for the content of a file below a directory. The files
+// may be patterns, as for matching.
+func (p *project) anyFile(dir string, is func(content []byte) bool, files ...string) bool {
+	return slices.ContainsFunc(files, func(pattern string) bool {
+		return slices.ContainsFunc(p.matching(dir, pattern), func(name string) bool {
+			content, err := p.read(name)
+			return err == nil && is(content)
+		})
+	})
 }
