@@ -64,5 +64,3 @@ func (a *annotationReader) line(line string) {
 func unescaped(text string) string {
 	return strings.NewReplacer("%0A", "\n", "%0D", "\r", "%3A", ":", "%2C", ",", "%25", "%").Replace(text)
 }
-
-func (a *annotationReader) end() {}

@@ -107,6 +107,9 @@ func (c *collector) fail(f Failure) {
 	c.tally.add(f)
 }
 
+// end is for readers that have nothing left to read at the end.
+func (c *collector) end() {}
+
 func (c *collector) failAll(failures []Failure) {
 	for _, f := range failures {
 		c.fail(f)

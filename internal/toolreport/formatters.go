@@ -114,8 +114,6 @@ func (p *prettierReader) line(line string) {
 	}
 }
 
-func (p *prettierReader) end() {}
-
 // oxfmtReader reads oxfmt --check. For a file that is not formatted, oxfmt prints the file's name
 // and the time that the file took. For a file that cannot be parsed, it prints a headline and then
 // the place.
@@ -148,8 +146,6 @@ func (o *oxfmtReader) line(line string) {
 		o.crashed = true
 	}
 }
-
-func (o *oxfmtReader) end() {}
 
 // rustfmtReader reads cargo fmt --check: "Diff in FILE:LINE:" and lines with their
 // signs.

@@ -43,8 +43,6 @@ func (s *stylishReader) line(line string) {
 	}
 }
 
-func (s *stylishReader) end() {}
-
 // ruffReader reads ruff check and ruff format --check: one line for each finding, or,
 // since 0.12.10, a headline and below it an arrow with the place.
 type ruffReader struct {
