@@ -14,7 +14,6 @@ type vitestRun struct {
 	*collector
 	suites int // files that failed to load, hooks
 	failed int // tests
-	listed []Failure
 }
 
 // vitestReader reads one of the streams.
@@ -22,12 +21,11 @@ type vitestReader struct {
 	*vitestRun
 	failureList
 	section string
-	last    bool // the stream that is ended last
 }
 
 func openVitest(c *collector) [2]lineReader {
 	run := &vitestRun{collector: c}
-	return [2]lineReader{&vitestReader{vitestRun: run, last: true}, &vitestReader{vitestRun: run}}
+	return [2]lineReader{&vitestReader{vitestRun: run}, &vitestReader{vitestRun: run}}
 }
 
 func (v *vitestReader) line(line string) {
@@ -85,11 +83,7 @@ func (v *vitestReader) failure(title string) {
 }
 
 func (v *vitestReader) end() {
-	v.listed = append(v.listed, v.list...)
-	if !v.last {
-		return
-	}
-	v.failAll(v.listed)
+	v.failAll(v.list)
 	if v.tally.ended {
 		v.tally.failed = v.failed + v.suites
 	}
