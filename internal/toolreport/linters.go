@@ -115,7 +115,7 @@ var rustcError = lazyregexp.New(`^E\d+$`)
 func newRustc(c *collector) lineReader { return &rustcReader{collector: c} }
 
 func (r *rustcReader) line(line string) {
-	if m := r.headline(line); m != nil {
+	if m := rustcHead.match(line); m != nil {
 		r.end()
 		r.current = finding.Finding{Rule: m[2], Message: m[3], Severity: severityOf(m[1][0], "")}
 		if strings.HasPrefix(m[3], "could not compile") || m[2] != "" {
@@ -128,13 +128,6 @@ func (r *rustcReader) line(line string) {
 	} else if m := rustcLint.match(line); m != nil && r.current.Rule == "" {
 		r.current.Rule = m[1]
 	}
-}
-
-func (r *rustcReader) headline(line string) []string {
-	if !strings.HasPrefix(line, "error") && !strings.HasPrefix(line, "warning") {
-		return nil
-	}
-	return rustcHead.match(line)
 }
 
 func (r *rustcReader) end() {
