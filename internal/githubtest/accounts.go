@@ -33,9 +33,8 @@ func (s *Server) renderAccount(a Account) object {
 
 // getPermission shows what a user may do with the repository.
 func (s *Server) getPermission(c *conversation) reply {
-	login := c.params["username"]
-	a, found := s.account(login)
-	if !found {
+	a := s.account(c.params["username"])
+	if a == (Account{}) {
 		return notFound()
 	}
 	level := s.state.Repo.Permissions[a.Login]
@@ -52,8 +51,8 @@ func (s *Server) getPermission(c *conversation) reply {
 }
 
 // account finds an account by its login among the server's own, the collaborators and the authors of
-// issues and their comments.
-func (s *Server) account(login string) (Account, bool) {
+// issues and their comments. It returns the zero Account if none of them has the login.
+func (s *Server) account(login string) Account {
 	known := []Account{s.state.Viewer}
 	known = append(known, s.state.Repo.Collaborators...)
 	for _, i := range s.state.Issues {
@@ -62,12 +61,7 @@ func (s *Server) account(login string) (Account, bool) {
 			known = append(known, m.Author)
 		}
 	}
-	for _, a := range known {
-		if strings.EqualFold(a.Login, login) {
-			return a, true
-		}
-	}
-	return Account{}, false
+	return find(known, func(a Account) bool { return strings.EqualFold(a.Login, login) })
 }
 
 // plainLogin returns a login as GraphQL and addresses spell it: without "[bot]".

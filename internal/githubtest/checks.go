@@ -126,12 +126,11 @@ func (s *Server) getCheck(_ *conversation, k *Check) reply { return okay(s.rende
 func onCheck(parameter string, h func(*Server, *conversation, *Check) reply) handler {
 	return func(s *Server, c *conversation) reply {
 		id, _ := strconv.ParseInt(c.params[parameter], 10, 64)
-		for _, k := range s.state.Checks {
-			if k.ID == id {
-				return h(s, c, k)
-			}
+		k := find(s.state.Checks, func(k *Check) bool { return k.ID == id })
+		if k == nil {
+			return notFound()
 		}
-		return notFound()
+		return h(s, c, k)
 	}
 }
 

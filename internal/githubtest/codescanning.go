@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // uploadSARIF receives a SARIF file: base64 of gzip, at most 10 MiB packed. As on GitHub, what is wrong
@@ -115,28 +114,17 @@ func sarifErrors(raw []byte) []string {
 }
 
 func (s *Server) getSARIF(c *conversation) reply {
-	for _, u := range s.state.Uploads {
-		if u.ID != c.params["sarif_id"] {
-			continue
-		}
-		o := object{"processing_status": u.status(s.o.Clock.Now()), "analyses_url": nil, "errors": nil}
-		if o["processing_status"] == "failed" {
-			o["errors"] = u.Errors
-		}
-		if o["processing_status"] == "complete" {
-			o["analyses_url"] = s.repoURL() + "/code-scanning/analyses?sarif_id=" + u.ID
-		}
-		return okay(o)
+	u := find(s.state.Uploads, func(u *Upload) bool { return u.ID == c.params["sarif_id"] })
+	if u == nil {
+		return notFound()
 	}
-	return notFound()
-}
-
-func (u *Upload) status(now time.Time) string {
+	o := object{"processing_status": "pending", "analyses_url": nil, "errors": nil}
 	switch {
-	case now.Before(u.ReadyAt):
-		return "pending"
+	case s.o.Clock.Now().Before(u.ReadyAt):
 	case len(u.Errors) > 0:
-		return "failed"
+		o["processing_status"], o["errors"] = "failed", u.Errors
+	default:
+		o["processing_status"], o["analyses_url"] = "complete", s.repoURL()+"/code-scanning/analyses?sarif_id="+u.ID
 	}
-	return "complete"
+	return okay(o)
 }

@@ -62,13 +62,11 @@ func onComment(h func(*Server, *conversation, *Issue, *Comment) reply) handler {
 	return func(s *Server, c *conversation) reply {
 		id, _ := strconv.ParseInt(c.params["comment_id"], 10, 64)
 		for _, i := range s.state.Issues {
-			for _, m := range i.Comments {
-				if m.ID == id {
-					if r, ok := s.need(c, permissionFor(i)); !ok {
-						return r
-					}
-					return h(s, c, i, m)
+			if m := find(i.Comments, func(m *Comment) bool { return m.ID == id }); m != nil {
+				if r, ok := s.need(c, permissionFor(i)); !ok {
+					return r
 				}
+				return h(s, c, i, m)
 			}
 		}
 		return notFound()

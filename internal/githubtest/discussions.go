@@ -56,14 +56,14 @@ func (s *Server) createDiscussion(c *conversation, in map[string]any) (any, erro
 	if s.state.Repo.NoDiscussions {
 		return nil, &gqlFailure{Type: "UNPROCESSABLE", Message: "Discussions are disabled for this repository."}
 	}
-	k := slices.IndexFunc(s.state.Categories, func(k Category) bool { return nodeID("DIC", k.ID) == in["categoryId"] })
-	if k < 0 {
+	category := find(s.state.Categories, func(k Category) bool { return nodeID("DIC", k.ID) == in["categoryId"] })
+	if category.ID == 0 {
 		return nil, missingNode(in["categoryId"])
 	}
 	if err := checkLengths(&title, body); err != nil {
 		return nil, err
 	}
-	d := &Discussion{ID: s.id(), Number: s.number(), Title: title, Body: body, CategoryID: s.state.Categories[k].ID, Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}
+	d := &Discussion{ID: s.id(), Number: s.number(), Title: title, Body: body, CategoryID: category.ID, Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}
 	s.state.Discussions = append(s.state.Discussions, d)
 	s.lag(d)
 	return &node{typ: "CreateDiscussionPayload", fields: object{"discussion": s.discussionNode(d)}}, nil
@@ -104,12 +104,7 @@ func (s *Server) addDiscussionComment(c *conversation, in map[string]any) (any, 
 }
 
 func (s *Server) discussionByNode(id any) *Discussion {
-	for _, d := range s.state.Discussions {
-		if nodeID("D", d.ID) == id {
-			return d
-		}
-	}
-	return nil
+	return find(s.state.Discussions, func(d *Discussion) bool { return nodeID("D", d.ID) == id })
 }
 
 func (s *Server) deleteDiscussion(_ *conversation, in map[string]any) (any, error) {

@@ -2,7 +2,6 @@ package githubtest
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -142,13 +141,9 @@ func onIssue(h issueHandler) handler {
 			text = c.params["issue_number"]
 		}
 		n, _ := strconv.Atoi(text)
-		k := slices.IndexFunc(s.state.Issues, func(i *Issue) bool { return i.Number == n })
-		if k < 0 {
-			return notFound()
-		}
-		i := s.state.Issues[k]
+		i := find(s.state.Issues, func(i *Issue) bool { return i.Number == n })
 		switch {
-		case i.Pull == nil && onlyPulls:
+		case i == nil, i.Pull == nil && onlyPulls:
 			return notFound()
 		case i.Pull == nil && s.state.Repo.NoIssues:
 			return issuesOff()

@@ -18,12 +18,8 @@ func (s *Server) label(name string) Label {
 }
 
 func (s *Server) findLabel(name string) (Label, bool) {
-	for _, l := range s.state.Labels {
-		if strings.EqualFold(l.Name, name) {
-			return l, true
-		}
-	}
-	return Label{}, false
+	l := find(s.state.Labels, func(l Label) bool { return strings.EqualFold(l.Name, name) })
+	return l, l.ID != 0
 }
 
 // attachLabels adds labels to an issue, in the spelling that the repository has.

@@ -73,6 +73,14 @@ func since(q url.Values) time.Time {
 	return t
 }
 
+// find returns the first entry for which is returns true, or the zero value if there is none.
+func find[T any](list []T, is func(T) bool) (found T) {
+	if k := slices.IndexFunc(list, is); k >= 0 {
+		found = list[k]
+	}
+	return found
+}
+
 // visibleOf returns the objects that listings already show and that keep accepts.
 func visibleOf[T any](s *Server, list []T, keep func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(v T) bool { return !s.visible(v) || !keep(v) })

@@ -65,10 +65,8 @@ func (s *Server) repositoryNode(c *conversation) *node {
 		},
 		"discussion": func(args map[string]any) (any, error) {
 			n := number(args["number"])
-			for _, d := range s.state.Discussions {
-				if d.Number == n {
-					return s.discussionNode(d), nil
-				}
+			if d := find(s.state.Discussions, func(d *Discussion) bool { return d.Number == n }); d != nil {
+				return s.discussionNode(d), nil
 			}
 			return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a Discussion with the number of %d.", n)}
 		},
@@ -83,10 +81,8 @@ func (s *Server) repositoryNode(c *conversation) *node {
 func (s *Server) numbered(wantedName string, isWanted func(*Issue) bool, show func(*Issue) *node) func(map[string]any) (any, error) {
 	return func(args map[string]any) (any, error) {
 		n := number(args["number"])
-		for _, i := range s.state.Issues {
-			if i.Number == n && isWanted(i) {
-				return show(i), nil
-			}
+		if i := find(s.state.Issues, func(i *Issue) bool { return i.Number == n && isWanted(i) }); i != nil {
+			return show(i), nil
 		}
 		return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to %s with the number of %d.", wantedName, n)}
 	}

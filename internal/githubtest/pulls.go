@@ -135,11 +135,7 @@ func (s *Server) requestReviewers(c *conversation, i *Issue) reply {
 
 // collaborator returns the collaborator with this login, or the zero Account.
 func (s *Server) collaborator(login string) Account {
-	k := slices.IndexFunc(s.state.Repo.Collaborators, func(a Account) bool { return strings.EqualFold(a.Login, login) })
-	if k < 0 {
-		return Account{}
-	}
-	return s.state.Repo.Collaborators[k]
+	return find(s.state.Repo.Collaborators, func(a Account) bool { return strings.EqualFold(a.Login, login) })
 }
 
 func (s *Server) getPull(_ *conversation, i *Issue) reply {

@@ -23,11 +23,8 @@ func (s *Server) renderRef(r ref) object {
 // findRef returns the ref of exactly this name.
 func (s *Server) findRef(name string) (ref, bool) {
 	refs, err := s.o.Git.refs()
-	i := slices.IndexFunc(refs, func(r ref) bool { return r.name == name })
-	if err != nil || i < 0 {
-		return ref{}, false
-	}
-	return refs[i], true
+	found := find(refs, func(r ref) bool { return r.name == name })
+	return found, err == nil && found.name != ""
 }
 
 func (s *Server) getRef(c *conversation) reply {

@@ -36,12 +36,7 @@ const pendingState = "PENDING"
 // pendingReview returns the account's review of the pull request that is not submitted yet; nil for
 // none. While there is one, the account can make no other.
 func (i *Issue) pendingReview(who Account) *Review {
-	for _, r := range i.Pull.Reviews {
-		if r.State == pendingState && r.Author == who {
-			return r
-		}
-	}
-	return nil
+	return find(i.Pull.Reviews, func(r *Review) bool { return r.State == pendingState && r.Author == who })
 }
 
 // createReview posts a review with all its comments, or refuses it with all of them. A refusal does
@@ -111,20 +106,17 @@ func (s *Server) updateReview(c *conversation, i *Issue) reply {
 	var in struct{ Body string }
 	decode(c, &in)
 	id, _ := strconv.ParseInt(c.params["review_id"], 10, 64)
-	for _, r := range i.Pull.Reviews {
-		if r.ID != id {
-			continue
-		}
-		if r.Author.ID != c.account.ID {
-			return fail(http.StatusForbidden, "You may only edit your own reviews.")
-		}
-		if strings.TrimSpace(in.Body) == "" {
-			return invalidSimple("Body can't be blank")
-		}
-		r.Body = in.Body
-		return okay(s.renderReview(i, r))
+	r := find(i.Pull.Reviews, func(r *Review) bool { return r.ID == id })
+	switch {
+	case r == nil:
+		return notFound()
+	case r.Author.ID != c.account.ID:
+		return fail(http.StatusForbidden, "You may only edit your own reviews.")
+	case strings.TrimSpace(in.Body) == "":
+		return invalidSimple("Body can't be blank")
 	}
-	return notFound()
+	r.Body = in.Body
+	return okay(s.renderReview(i, r))
 }
 
 // listDiffComments shows the comments of all submitted reviews.
@@ -148,8 +140,8 @@ func (s *Server) findDiffComment(match func(*DiffComment) bool) (*Issue, *DiffCo
 		if i.Pull == nil {
 			continue
 		}
-		if k := slices.IndexFunc(i.Pull.Comments, match); k >= 0 {
-			return i, i.Pull.Comments[k]
+		if d := find(i.Pull.Comments, match); d != nil {
+			return i, d
 		}
 	}
 	return nil, nil
@@ -192,10 +184,8 @@ func (s *Server) addDiffComment(i *Issue, d *DiffComment, review *Review, who Ac
 // commentByNode returns the conversation's comment with a node id; nil if there is none.
 func (s *Server) commentByNode(id any) *Comment {
 	for _, i := range s.state.Issues {
-		for _, m := range i.Comments {
-			if nodeID("IC", m.ID) == id {
-				return m
-			}
+		if m := find(i.Comments, func(m *Comment) bool { return nodeID("IC", m.ID) == id }); m != nil {
+			return m
 		}
 	}
 	return nil
