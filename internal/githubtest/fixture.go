@@ -388,12 +388,7 @@ func (s *Server) completePull(i *Issue, stranger Account, old time.Time) {
 }
 
 // setDefault sets what is zero to a value.
-func setDefault[T comparable](p *T, v T) {
-	var zero T
-	if *p == zero {
-		*p = v
-	}
-}
+func setDefault[T comparable](p *T, v T) { *p = cmp.Or(*p, v) }
 
 // fillID sets an id or a number that is missing to the next one.
 func fillID[T cmp.Ordered](p *T, next func() T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -105,7 +106,7 @@ func gitRefusal(status int, message string) reply {
 func (g *Git) serve(call *gitCall, body []byte, settings []string) reply {
 	req := call.req.Clone(context.WithoutCancel(call.req.Context())) // its client may have gone (Fault.Late)
 	req.URL.Path = "/" + filepath.Base(g.dir) + call.rest
-	req.TransferEncoding, req.ContentLength, req.Body = nil, int64(len(body)), readCloser{bytes.NewReader(body)}
+	req.TransferEncoding, req.ContentLength, req.Body = nil, int64(len(body)), io.NopCloser(bytes.NewReader(body))
 	req.Header.Del("Authorization")
 	req.Header.Del("Content-Length")
 	env := append(gitEnv(settings...), "GIT_PROJECT_ROOT="+filepath.Dir(g.dir), "GIT_HTTP_EXPORT_ALL=1", "GIT_PROTOCOL="+req.Header.Get("Git-Protocol"))
@@ -118,10 +119,6 @@ func (g *Git) serve(call *gitCall, body []byte, settings []string) reply {
 	}
 	return reply{status: w.Code, header: w.Header(), raw: w.Body.Bytes()}
 }
-
-type readCloser struct{ *bytes.Reader }
-
-func (readCloser) Close() error { return nil }
 
 // guard reports whether a push is refused because it writes a branch which only pull requests may
 // change. The entire push is refused then, with an answer in git's protocol: to git it is not an HTTP

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"syscall"
+	"testing/iotest"
 	"time"
 )
 
@@ -78,16 +79,11 @@ func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var r io.Reader = bytes.NewReader(out.body)
 	if out.cutBody {
-		r = io.MultiReader(bytes.NewReader(out.body[:len(out.body)/2]), broken{})
+		r = io.MultiReader(bytes.NewReader(out.body[:len(out.body)/2]), iotest.ErrReader(io.ErrUnexpectedEOF))
 	}
 	return &http.Response{Status: strconv.Itoa(out.status) + " " + http.StatusText(out.status), StatusCode: out.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: out.header, Body: io.NopCloser(r), ContentLength: int64(len(out.body)), Request: req}, nil
 }
-
-// broken is the rest of a body whose connection was cut.
-type broken struct{}
-
-func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // Refuse returns a transport to a host that nobody listens on.
 func Refuse() http.RoundTripper { return refuse{} }
