@@ -1,7 +1,7 @@
 package githubtest
 
 import (
-	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -18,13 +18,9 @@ func (s *Server) getUser(c *conversation) reply {
 
 // renderAccount returns an account with all that GitHub shows of one.
 func (s *Server) renderAccount(a Account) object {
-	self := s.apiURL() + "/users/" + plainLogin(a)
-	o := object{"id": a.ID, "node_id": fmt.Sprintf("U_%d", a.ID), "login": a.Login, "type": kindOf(a), "user_view_type": "public", "site_admin": false, "gravatar_id": "",
-		"avatar_url": self, "url": self, "html_url": s.siteURL(), "public_repos": 0, "public_gists": 0, "followers": 0, "following": 0,
-		"created_at": stamp(s.now()), "updated_at": stamp(s.now())}
-	for _, list := range []string{"events", "followers", "following", "gists", "organizations", "received_events", "repos", "starred", "subscriptions"} {
-		o[list+"_url"] = self + "/" + list
-	}
+	o := s.renderUser(a).(object)
+	maps.Copy(o, object{"user_view_type": "public", "public_repos": 0, "public_gists": 0, "followers": 0, "following": 0,
+		"created_at": stamp(s.now()), "updated_at": stamp(s.now())})
 	for _, text := range []string{"name", "company", "blog", "location", "email", "hireable", "bio"} {
 		o[text] = nil
 	}
