@@ -46,9 +46,7 @@ func acceptanceKey() key[SafeOutputs] {
 }
 
 // acceptanceTable is the table of keys below acceptance.
-var acceptanceTable = sync.OnceValue(acceptanceKeys)
-
-func acceptanceKeys() []key[Acceptance] {
+var acceptanceTable = sync.OnceValue(func() []key[Acceptance] {
 	return []key[Acceptance]{
 		into("validator", "The command that judges criteria whose hint no machine understands. It reads a validation request from standard input and prints a validation response. Default: none.", commandLine("./validate"), func(a *Acceptance) *string { return &a.Validator }),
 		into("browser", "The command that judges the criteria of requests of the type browser or both, in the same form. Default: none.", commandLine("./look"), func(a *Acceptance) *string { return &a.Browser }),
@@ -62,7 +60,7 @@ func acceptanceKeys() []key[Acceptance] {
 		yesNo("require-criteria", "Whether a pull request without acceptance criteria fails. Default: false.", func(a *Acceptance) *bool { return &a.RequireCriteria }),
 		yesNo("tick", "Whether the boxes of verified criteria in the issue's own list are ticked after the pull request is merged. Default: false.", func(a *Acceptance) *bool { return &a.Tick }),
 	}
-}
+})
 
 // checkNotBlank checks a command line that is only compared with others. The error's text
 // continues a sentence that begins with the command line.

@@ -112,9 +112,7 @@ func checksSection() shape {
 }
 
 // checksTable is the table of keys below checks.
-var checksTable = sync.OnceValue(checksKeys)
-
-func checksKeys() []key[Checks] {
+var checksTable = sync.OnceValue(func() []key[Checks] {
 	return []key[Checks]{
 		into("language", "The language of the project. Default: detected; none is needed where all four commands are named or left out.", language(), func(c *Checks) *phase.Language { return &c.Language }),
 		into("format-command", "Runs instead of the language's formatter.", commandLine("npm run format"), func(c *Checks) *string { return &c.FormatCommand }),
@@ -158,7 +156,7 @@ func checksKeys() []key[Checks] {
 			},
 		},
 	}
-}
+})
 
 // checkReportKeys returns the keys below checks: report.
 func checkReportKeys() []key[ReportSettings] {

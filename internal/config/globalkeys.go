@@ -10,9 +10,7 @@ import (
 
 // globalTable is the table of keys at the top: the kinds, what applies to all of
 // them, and what is understood without effect.
-var globalTable = sync.OnceValue(globalKeys)
-
-func globalKeys() []key[SafeOutputs] {
+var globalTable = sync.OnceValue(func() []key[SafeOutputs] {
 	var keys []key[SafeOutputs]
 	for _, row := range kindTable() {
 		takes := sectionOr(string(row.kind), "settings, true, false or no value, such as {max: 1}", boolNode, nullNode)
@@ -49,7 +47,7 @@ func globalKeys() []key[SafeOutputs] {
 		"failure-issue-repo", "github-app", "github-token", "group-reports", "id-token", "jobs", "linear-token",
 		"messages", "needs", "report-failed-jobs", "report-failure-as-issue", "runs-on",
 		"scripts", "steer", "steps", "timeout-minutes", "urls")...)
-}
+})
 
 // mentionsAllowed returns the key of the users and teams that texts may mention. It is
 // known in two sections, whose lists add up.
