@@ -25,36 +25,29 @@ func lineHashes(text string) []string {
 	for range hashBlock {
 		h.oldest *= hashModulus
 	}
+	var units [2]uint16
 	for _, r := range text {
-		if r >= 0x10000 {
-			high, low := utf16.EncodeRune(r)
-			h.unit(uint64(high))
-			h.unit(uint64(low))
-			continue
+		for _, c := range utf16.AppendRune(units[:0], r) {
+			h.unit(uint64(c))
 		}
-		h.unit(uint64(r))
 	}
 	h.unit(hashEnd)
 	for range hashBlock { // so that the hashes of the last lines are complete
-		if h.lines[h.next] > 0 {
-			h.emit()
-		}
-		h.update(0)
+		h.update(0, false)
 	}
 	return h.hashes
 }
 
 type lineHasher struct {
 	window [hashBlock]uint64
-	lines  [hashBlock]int // the line that starts at this unit of the window, 0 for none
-	next   int            // the unit of the window that is replaced next
-	hash   uint64         // of the window
-	oldest uint64         // the factor of the window's oldest unit in hash: hashModulus to the power of hashBlock
-	line   int            // the number of the last line that has begun
-	start  bool           // the next unit begins a line
-	cr     bool           // the last unit was a carriage return
-	counts map[uint64]int // how often each hash has occurred
-	hashes []string       // of the lines so far
+	starts [hashBlock]bool // a line starts at this unit of the window
+	next   int             // the unit of the window that is replaced next
+	hash   uint64          // of the window
+	oldest uint64          // the factor of the window's oldest unit in hash: hashModulus to the power of hashBlock
+	start  bool            // the next unit begins a line
+	cr     bool            // the last unit was a carriage return
+	counts map[uint64]int  // how often each hash has occurred
+	hashes []string        // of the lines so far
 }
 
 // unit adds one UTF-16 unit of the text. A carriage return is a newline, also together with
@@ -68,33 +61,19 @@ func (h *lineHasher) unit(c uint64) {
 	if h.cr {
 		c = '\n'
 	}
-	if h.lines[h.next] > 0 {
-		h.emit()
-	}
-	if h.start {
-		h.start = false
-		h.line++
-		h.lines[h.next] = h.line
-	}
+	h.update(c, h.start)
 	h.start = c == '\n'
-	h.update(c)
 }
 
-// emit adds the hash of the line that starts at the next unit of the window, which is full.
-func (h *lineHasher) emit() {
-	h.counts[h.hash]++
-	line := h.lines[h.next]
-	for len(h.hashes) < line {
-		h.hashes = append(h.hashes, "")
+// update replaces the oldest unit of the window by c, at which a line starts or not. If a line
+// starts at the oldest unit, the window has all that its hash is about.
+func (h *lineHasher) update(c uint64, starts bool) {
+	if h.starts[h.next] {
+		h.counts[h.hash]++
+		h.hashes = append(h.hashes, strconv.FormatUint(h.hash, 16)+":"+strconv.Itoa(h.counts[h.hash]))
 	}
-	h.hashes[line-1] = strconv.FormatUint(h.hash, 16) + ":" + strconv.Itoa(h.counts[h.hash])
-	h.lines[h.next] = 0
-}
-
-// update replaces the oldest unit of the window by c.
-func (h *lineHasher) update(c uint64) {
 	replaced := h.window[h.next]
-	h.window[h.next] = c
+	h.window[h.next], h.starts[h.next] = c, starts
 	h.hash = hashModulus*h.hash + c - h.oldest*replaced
 	h.next = (h.next + 1) % hashBlock
 }
