@@ -369,7 +369,7 @@ func (f *fixer) key() error {
 			return err
 		}
 	} else {
-		end := f.wordEnd(f.pos)
+		end := wordEnd(f.in, f.pos)
 		if end == f.pos {
 			return f.unexpected("a key")
 		}
@@ -426,7 +426,7 @@ func (f *fixer) readNumber() error {
 
 // literal reads true, false, null and Python's names for them.
 func (f *fixer) literal() error {
-	end := f.wordEnd(f.pos)
+	end := wordEnd(f.in, f.pos)
 	word := f.in[f.pos:end]
 	switch json := jsonLiteral(word); {
 	case len(word) == 0:
@@ -455,8 +455,8 @@ func jsonLiteral(word []byte) string {
 }
 
 // wordEnd returns the end of the bare word at p.
-func (f *fixer) wordEnd(p int) int {
-	for p < len(f.in) && isWordByte(f.in[p]) {
+func wordEnd(in []byte, p int) int {
+	for p < len(in) && isWordByte(in[p]) {
 		p++
 	}
 	return p

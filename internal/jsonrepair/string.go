@@ -365,7 +365,7 @@ func (f *fixer) canFollowComma(p, level int) bool {
 		return f.isKey(p)
 	}
 	c := f.in[p]
-	return isQuote(f.in[p:]) || c == '{' || c == '[' || startsNumber(c) || jsonLiteral(f.in[p:f.wordEnd(p)]) != ""
+	return isQuote(f.in[p:]) || c == '{' || c == '[' || startsNumber(c) || jsonLiteral(f.in[p:wordEnd(f.in, p)]) != ""
 }
 
 // isKey reports whether a key and its colon begin at p.
@@ -373,7 +373,7 @@ func (f *fixer) isKey(p int) bool {
 	if p == len(f.in) {
 		return false
 	}
-	end := f.wordEnd(p)
+	end := wordEnd(f.in, p)
 	if q, ok := openingQuote(f.in[p:]); ok {
 		closing, width := f.nextQuote(q, p+1)
 		if closing < 0 {

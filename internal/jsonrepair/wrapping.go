@@ -79,10 +79,7 @@ func bullet(text []byte) int {
 // or before a colon or a bracket. Levels of warnings and errors do not count, because
 // their lines may quote what was wrong.
 func logLevel(text []byte) int {
-	end := 0
-	for end < len(text) && isWordByte(text[end]) {
-		end++
-	}
+	end := wordEnd(text, 0)
 	after, _ := utf8.DecodeRune(text[end:])
 	word := string(text[:end])
 	inCapitals := word == "INFO" || word == "NOTICE" || word == "LOG" || word == "OUTPUT"
@@ -105,10 +102,7 @@ func logLevel(text []byte) int {
 // and the word after them if it names a form of JSON or ends the line.
 func fence(text []byte) int {
 	ticks := len(text) - len(bytes.TrimLeft(text, "`"))
-	end := ticks
-	for end < len(text) && isWordByte(text[end]) {
-		end++
-	}
+	end := wordEnd(text, ticks)
 	if end == len(text) || text[end] == '\n' || text[end] == '\r' {
 		return end
 	}
