@@ -88,30 +88,11 @@ func parseRaw(raw []byte) (files []ChangedFile, sections []int, err error) {
 	return files, sections, nil
 }
 
-// splitSections cuts a patch before each "diff --git" line. A line of a file's
-// text starts with a blank, +, - or \, and a quoted name contains no line break:
-// so no other line can start like that.
+// splitSections cuts a patch at each "diff --git" line, and leaves these words out. A line of a
+// file's text starts with a blank, +, - or \, and a quoted name contains no line break: so no other
+// line can start like that.
 func splitSections(patch string) []string {
-	const mark = "diff --git "
-	var sections []string
-	start := -1
-	for lineStart := 0; lineStart < len(patch); {
-		if strings.HasPrefix(patch[lineStart:], mark) {
-			if start >= 0 {
-				sections = append(sections, patch[start:lineStart])
-			}
-			start = lineStart
-		}
-		n := strings.IndexByte(patch[lineStart:], '\n')
-		if n < 0 {
-			break
-		}
-		lineStart += n + 1
-	}
-	if start >= 0 {
-		sections = append(sections, patch[start:])
-	}
-	return sections
+	return strings.Split("\n"+strings.TrimSuffix(patch, "\n"), "\ndiff --git ")[1:]
 }
 
 // readSection reads the hunks of a section of a patch, and checks that the section is
@@ -136,42 +117,16 @@ func (f *ChangedFile) readSection(section string) error {
 			}
 		}
 	}
-	f.Patch = strings.TrimSuffix(hunks, "\n")
+	f.Patch = hunks
 	return nil
 }
 
-// unquoteName reads a name as git prints it: as it is, or in double quotes with
-// C's escapes and three octal digits for every other byte.
+// unquoteName reads a name as git prints it: as it is, or in double quotes with C's escapes, which
+// Go has as well.
 func unquoteName(s string) (string, bool) {
 	if !strings.HasPrefix(s, `"`) {
 		return s, true
 	}
-	if len(s) < 2 || !strings.HasSuffix(s, `"`) {
-		return "", false
-	}
-	s = s[1 : len(s)-1]
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			b.WriteByte(s[i])
-			continue
-		}
-		if i++; i == len(s) {
-			return "", false
-		}
-		if at := strings.IndexByte(`abtnvfr"\`, s[i]); at >= 0 {
-			b.WriteByte("\a\b\t\n\v\f\r\"\\"[at])
-			continue
-		}
-		if i+3 > len(s) {
-			return "", false
-		}
-		n, err := strconv.ParseUint(s[i:i+3], 8, 8)
-		if err != nil {
-			return "", false
-		}
-		b.WriteByte(byte(n))
-		i += 2
-	}
-	return b.String(), true
+	name, err := strconv.Unquote(s)
+	return name, err == nil
 }
