@@ -223,60 +223,45 @@ func (c *collector) leaf(ve *jsonschema.ValidationError) {
 	c.add(v)
 }
 
+// messages are what violations of most keywords say, with VALUE for the value, ITEMS for the number of
+// its items, and LIMIT for what the schema has.
+var messages = map[string]string{
+	"const":            "LIMIT was expected",
+	"pattern":          "VALUE does not match LIMIT",
+	"minLength":        "VALUE is too short (at least LIMIT characters)",
+	"maxLength":        "VALUE is too long (at most LIMIT characters)",
+	"minItems":         "VALUE is too short (ITEMS items, at least LIMIT)",
+	"maxItems":         "VALUE is too long (ITEMS items, at most LIMIT)",
+	"uniqueItems":      "VALUE has non-unique elements",
+	"minimum":          "VALUE is less than the minimum of LIMIT",
+	"maximum":          "VALUE is greater than the maximum of LIMIT",
+	"exclusiveMinimum": "VALUE is less than or equal to the minimum of LIMIT",
+	"exclusiveMaximum": "VALUE is greater than or equal to the maximum of LIMIT",
+	"multipleOf":       "VALUE is not a multiple of LIMIT",
+	"minProperties":    "VALUE does not have enough properties (at least LIMIT)",
+	"maxProperties":    "VALUE has too many properties (at most LIMIT)",
+	"additionalItems":  "VALUE has more items than are allowed",
+	"contains":         "VALUE does not contain an item that matches the given schema",
+}
+
 // message describes the violation of a keyword of node, or returns "".
 func (c *collector) message(keyword string, node map[string]any, value any) string {
-	val, lim := show(value), node[keyword]
+	limit := node[keyword]
 	list, _ := value.([]any)
-	switch keyword {
-	case "type":
-		return val + " is not of type " + showTypes(lim)
-	case "enum":
-		return val + " is not one of " + showList(lim)
-	case "const":
-		return show(lim) + " was expected"
-	case "format":
-		return val + " is not a valid " + formatName(fmt.Sprint(lim))
-	case "pattern":
-		if lim == `\S` {
-			return val + " must not be blank"
-		}
-		return val + " does not match " + show(lim)
-	case "minLength":
-		if value == "" {
-			return "'' must not be empty"
-		}
-		return val + " is too short (at least " + show(lim) + " characters)"
-	case "maxLength":
-		return val + " is too long (at most " + show(lim) + " characters)"
-	case "minItems":
-		if len(list) == 0 {
-			return "[] must not be empty"
-		}
-		return val + " is too short (" + strconv.Itoa(len(list)) + " items, at least " + show(lim) + ")"
-	case "maxItems":
-		return val + " is too long (" + strconv.Itoa(len(list)) + " items, at most " + show(lim) + ")"
-	case "uniqueItems":
-		return val + " has non-unique elements"
-	case "minimum":
-		return val + " is less than the minimum of " + show(lim)
-	case "maximum":
-		return val + " is greater than the maximum of " + show(lim)
-	case "exclusiveMinimum":
-		return val + " is less than or equal to the minimum of " + show(lim)
-	case "exclusiveMaximum":
-		return val + " is greater than or equal to the maximum of " + show(lim)
-	case "multipleOf":
-		return val + " is not a multiple of " + show(lim)
-	case "minProperties":
-		return val + " does not have enough properties (at least " + show(lim) + ")"
-	case "maxProperties":
-		return val + " has too many properties (at most " + show(lim) + ")"
-	case "additionalItems":
-		return val + " has more items than are allowed"
-	case "contains":
-		return val + " does not contain an item that matches the given schema"
+	switch {
+	case keyword == "type":
+		return show(value) + " is not of type " + showTypes(limit)
+	case keyword == "enum":
+		return show(value) + " is not one of " + showList(limit)
+	case keyword == "format":
+		format := fmt.Sprint(limit)
+		return show(value) + " is not a valid " + cmp.Or(formatNames[format], format)
+	case keyword == "pattern" && limit == `\S`:
+		return show(value) + " must not be blank"
+	case keyword == "minLength" && value == "", keyword == "minItems" && len(list) == 0:
+		return show(value) + " must not be empty"
 	}
-	return ""
+	return strings.NewReplacer("VALUE", show(value), "ITEMS", strconv.Itoa(len(list)), "LIMIT", show(limit)).Replace(messages[keyword])
 }
 
 // unexpected returns, sorted, the properties that neither properties nor
@@ -320,23 +305,8 @@ func (c *collector) dependency(ve *jsonschema.ValidationError) (name, given stri
 	return name, tokens[len(tokens)-2], ok
 }
 
-// formatName returns the name of a format in a sentence.
-func formatName(format string) string {
-	switch format {
-	case "uri":
-		return "URI"
-	case "uri-reference":
-		return "URI reference"
-	case "email":
-		return "email address"
-	case "uuid":
-		return "UUID"
-	case "ipv4":
-		return "IPv4 address"
-	case "ipv6":
-		return "IPv6 address"
-	case "regex":
-		return "regular expression"
-	}
-	return format
+// formatNames are the names of formats in a sentence, where they differ from the schema's.
+var formatNames = map[string]string{
+	"uri": "URI", "uri-reference": "URI reference", "email": "email address", "uuid": "UUID", "ipv4": "IPv4 address", "ipv6": "IPv6 address",
+	"regex": "regular expression",
 }
