@@ -119,7 +119,7 @@ func (c *Coordinator) Serve(w http.ResponseWriter, r *http.Request, v Visitor) {
 func (c *Coordinator) Refuse(w http.ResponseWriter, r *http.Request, status int, message, retry string) {
 	setHeaders(w.Header())
 	x := &visit{c: c, w: w, r: r}
-	x.show(status, problemPage, "Refused", problemView{Status: status, Message: message, Again: retry})
+	x.show(status, problemPage, "Refused", problem{Status: status, Message: message, Again: retry})
 }
 
 // setHeaders sets the headers of each page. With them, the page loads nothing from another host,
@@ -190,21 +190,15 @@ type problem struct {
 	Code             string             `json:"error"`
 	Message          string             `json:"message"`
 	ValidationErrors []schema.Violation `json:"validation_errors"`
+	Again            string             `json:"-"` // the address of a link that leads on; "" for none
 }
 
 // Error implements error.
 func (p *problem) Error() string { return p.Message }
 
-type problemView struct {
-	Status  int
-	Message string
-	Again   string
-	Errors  []schema.Violation
-}
-
 var problemPage = coordinatorPage("problem.html")
 
-func coordinatorPage(name string) *page {
+func coordinatorPage(name string) page {
 	return newPage(coordinatorFuncs, "coordinator/base.html", "coordinator/"+name)
 }
 
@@ -231,7 +225,7 @@ func (x *visit) answer(do func(*visit) error) {
 		x.c.log.Error("a page failed", "path", x.r.URL.Path, "error", err)
 		p = &problem{Status: http.StatusServiceUnavailable, Message: "The page cannot be shown now: the server's log says why. Try again later."}
 	}
-	x.show(p.Status, problemPage, http.StatusText(p.Status), problemView{Status: p.Status, Message: sentence(p.Message), Errors: p.ValidationErrors})
+	x.show(p.Status, problemPage, http.StatusText(p.Status), problem{Status: p.Status, Message: sentence(p.Message), ValidationErrors: p.ValidationErrors})
 }
 
 // goTo sends the visitor to another page of this server.
@@ -242,7 +236,7 @@ func (x *visit) goTo(target string) error {
 }
 
 // show answers with a page.
-func (x *visit) show(status int, p *page, title string, body any) {
+func (x *visit) show(status int, p page, title string, body any) {
 	section := "/"
 	for _, s := range []string{"/ui/agents", "/ui/runs", "/ui/loops"} {
 		if strings.HasPrefix(x.r.URL.Path, s) {

@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/agent-airlock/airlock/internal/sanitize"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -109,19 +111,10 @@ func indent(raw json.RawMessage) string {
 	if len(raw) > maxShown {
 		return string(raw)
 	}
-	depth, quoted := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == '{' || c == '['):
-			if depth++; depth > maxIndent {
-				return string(raw)
-			}
-		case !quoted && (c == '}' || c == ']'):
-			depth--
+	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for _, err := dec.ReadToken(); err == nil; _, err = dec.ReadToken() {
+		if dec.StackDepth() > maxIndent {
+			return string(raw)
 		}
 	}
 	var b bytes.Buffer

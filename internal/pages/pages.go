@@ -55,15 +55,13 @@ func standalone() frame {
 	return frame{Policy: "default-src 'none'; style-src " + styleSource() + "; base-uri 'none'; form-action 'none'"}
 }
 
-// page is one page: its templates, parsed when it is first rendered.
-type page struct {
-	parse func() (*template.Template, error)
-}
+// page returns the templates of one page, which are parsed when it is first rendered.
+type page func() (*template.Template, error)
 
 // newPage returns the page that the named files below templates define together, with funcs
 // for its templates, which may be nil.
-func newPage(funcs template.FuncMap, names ...string) *page {
-	return &page{sync.OnceValues(func() (*template.Template, error) {
+func newPage(funcs template.FuncMap, names ...string) page {
+	return sync.OnceValues(func() (*template.Template, error) {
 		patterns := []string{"templates/layout.html"}
 		for _, name := range names {
 			patterns = append(patterns, "templates/"+name)
@@ -73,14 +71,14 @@ func newPage(funcs template.FuncMap, names ...string) *page {
 			return nil, fmt.Errorf("a page's templates: %w", err)
 		}
 		return t, nil
-	})}
+	})
 }
 
 // render writes the page, with funcs in place of some functions that newPage was given; nil replaces
 // none. After an error w may have a part of the page, so that answers to a browser are made by
 // renderWhole.
-func (p *page) render(w io.Writer, f frame, funcs template.FuncMap, data any) error {
-	t, err := p.parse()
+func (p page) render(w io.Writer, f frame, funcs template.FuncMap, data any) error {
+	t, err := p()
 	if err == nil && funcs != nil {
 		t, err = t.Clone()
 	}
@@ -95,7 +93,7 @@ func (p *page) render(w io.Writer, f frame, funcs template.FuncMap, data any) er
 }
 
 // renderWhole returns the page, or an error and nothing of it.
-func (p *page) renderWhole(f frame, data any) ([]byte, error) {
+func (p page) renderWhole(f frame, data any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := p.render(&b, f, nil, data); err != nil {
 		return nil, err

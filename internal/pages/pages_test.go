@@ -13,7 +13,7 @@ import (
 func renderText(t *testing.T, f frame, text string, data any) string {
 	t.Helper()
 	p := newPage(nil)
-	layout, err := p.parse()
+	layout, err := p()
 	if err != nil {
 		t.Fatal(err)
 	}
