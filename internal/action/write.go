@@ -28,12 +28,7 @@ func (d *Dir) Create(name string) (*Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := create(parent, base, name)
-	if err != nil {
-		_ = parent.Close()
-		return nil, err
-	}
-	return p, nil
+	return create(parent, base, name)
 }
 
 // Write writes data as a file below the directory; see Create.
@@ -74,12 +69,7 @@ func CreateUser(path string) (*Pending, error) {
 	case err != nil:
 		return nil, explain(path, err)
 	}
-	p, err := create(root, base, path)
-	if err != nil {
-		_ = root.Close()
-		return nil, err
-	}
-	return p, nil
+	return create(root, base, path)
 }
 
 // WriteUser writes data as a file; see CreateUser.
@@ -91,8 +81,13 @@ func WriteUser(path string, data []byte) error {
 	return p.writeAll(data)
 }
 
-// create makes the file under a random name, exclusively.
-func create(dir *os.Root, base, shown string) (*Pending, error) {
+// create makes the file under a random name, exclusively. After an error it closes the directory.
+func create(dir *os.Root, base, shown string) (p *Pending, err error) {
+	defer func() {
+		if err != nil {
+			_ = dir.Close()
+		}
+	}()
 	if base == "" || base == "." || base == ".." {
 		return nil, &FileError{shown, "is a directory", "name a file in it", nil}
 	}
@@ -103,8 +98,7 @@ func create(dir *os.Root, base, shown string) (*Pending, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, explain(shown, err)
 	}
-	p := &Pending{dir: dir, base: base, shown: shown, temp: ".airlock-" + rand.Text() + ".tmp"}
-	var err error
+	p = &Pending{dir: dir, base: base, shown: shown, temp: ".airlock-" + rand.Text() + ".tmp"}
 	if p.f, err = dir.OpenFile(p.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
 		return nil, explain(shown, err)
 	}
