@@ -32,12 +32,14 @@ func newParser() *parser {
 	return p
 }
 
-var errNotObject = errors.New("not an object")
-
 // maxMembers is how many members a record may have: far more than any kind has fields.
 const maxMembers = 1000
 
-var errMembers = fmt.Errorf("the object has more than %d members", maxMembers)
+// shapeError reports that a text is JSON, but not an object that a record can be.
+type shapeError string
+
+// Error implements error.
+func (e shapeError) Error() string { return string(e) }
 
 // object returns the record's members, no two of which have the same name. They are
 // valid until the next call. If the record is not strict JSON, it is repaired and the
@@ -47,11 +49,8 @@ func (p *parser) object(raw []byte, notes *Notes) (members []schema.Member, prob
 	if err == nil {
 		return p.members, nil
 	}
-	if errors.Is(err, errNotObject) {
-		return nil, refused(notObject(raw))
-	}
-	if errors.Is(err, errMembers) {
-		return nil, refused(err.Error())
+	if shape, ok := errors.AsType[shapeError](err); ok {
+		return nil, refused(shape.Error())
 	}
 	fixed, repairs, err := jsonrepair.Fix(raw)
 	if err != nil {
@@ -70,10 +69,7 @@ func (p *parser) object(raw []byte, notes *Notes) (members []schema.Member, prob
 	if path, found := schema.Duplicate(fixed); found {
 		return nil, &schema.Violation{Path: path, Message: duplicateMessage}
 	}
-	if errors.Is(err, errMembers) {
-		return nil, refused(err.Error())
-	}
-	return nil, refused(notObject(fixed))
+	return nil, refused(err.Error())
 }
 
 // duplicateMessage is about a name that two members of an object have. Which of them an
@@ -95,14 +91,14 @@ func (p *parser) read(raw []byte) error {
 		if err := p.end(raw); err != nil {
 			return err // "2025-01-02 {...}" begins with a number, too
 		}
-		return errNotObject
+		return notObject(raw)
 	}
 	if _, err := p.dec.ReadToken(); err != nil {
 		return err
 	}
 	for p.dec.PeekKind() != '}' {
 		if len(p.members) == maxMembers {
-			return errMembers
+			return shapeError(fmt.Sprintf("the object has more than %d members", maxMembers))
 		}
 		quoted, err := p.dec.ReadValue()
 		if err != nil {
@@ -138,8 +134,8 @@ func (p *parser) end(raw []byte) error {
 	return nil
 }
 
-// notObject returns the message about a valid JSON value that is not an object.
-func notObject(raw []byte) string {
+// notObject returns the error about a valid JSON value that is not an object.
+func notObject(raw []byte) shapeError {
 	what := "a number"
 	switch t := bytes.TrimSpace(raw); {
 	case bytes.HasPrefix(t, []byte("[")):
@@ -149,5 +145,5 @@ func notObject(raw []byte) string {
 	case slices.Contains([]string{"null", "true", "false"}, string(t)):
 		what = string(t)
 	}
-	return "an object is expected, not " + what + "; write one JSON object a line"
+	return shapeError("an object is expected, not " + what + "; write one JSON object a line")
 }
