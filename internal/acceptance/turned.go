@@ -7,13 +7,14 @@ import (
 	"unicode"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Words that change what the sentence with a probe asks for: the opposite, an alternative, a
 // condition, a number of times or another result. Of languages other than English, only the
 // commonest words are listed.
 var (
-	turningWords = wordSet(`not no non never none nothing nobody neither nor without cannot or either except unless instead rather if until
+	turningWords = text.WordSet(`not no non never none nothing nobody neither nor without cannot or either except unless instead rather if until
 		given when whenever while before after only once twice exactly zero
 		gone absent missing lack lacks wrong false deny denies denied broken nonzero unauthorized unauthorised unavailable unreachable throw throws raise raises
 		nicht ohne niemals nie weder oder falls wenn pas jamais sans aucun aucune sauf sin nunca não nem sem senza niet geen zonder nooit bez
@@ -26,7 +27,7 @@ var (
 
 	// resultWords ask for another result of a probe than success, such as a text that a command
 	// prints. They count only among the first words after the probe.
-	resultWords = wordSet(`print prints output outputs emit emits yield yields show shows display displays contain contains include includes list lists logs report reports return returns
+	resultWords = text.WordSet(`print prints output outputs emit emits yield yields show shows display displays contain contains include includes list lists logs report reports return returns
 		respond responds answer answers create creates produce produces generate generates write writes say says match matches equal equals cover covers take takes get gets
 		require requires body header headers errors warn warns abort aborts hang hangs stop stops`)
 	// resultValue is an arrow or a value after a probe: the hint then asks for that value, and not
@@ -36,14 +37,6 @@ var (
 
 // resultReach is how many words after a probe may ask for another result.
 const resultReach = 3
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
-}
 
 // turning returns the word or sign that changes the meaning of a hint, or "". In rest, marks
 // replace the probes of the hint. A number changes it, too, because it may be a status or an exit

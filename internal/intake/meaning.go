@@ -11,6 +11,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/unicode/norm"
 )
@@ -107,19 +108,10 @@ func (j *recordJudge) similarField(name string) string {
 	return j.form.plain[string(plain[:n])]
 }
 
-// wordSet returns the set of the words in a text.
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}
-
 // envelopes are names, in snake_case, of fields in which agents write other fields that belong next
 // to the type, as in the call of a tool. Names of mere descriptions, such as metadata, are not
 // among them.
-var envelopes = wordSet(`arg args argument arguments param params parameter parameters option options input inputs
+var envelopes = text.WordSet(`arg args argument arguments param params parameter parameters option options input inputs
 	data payload request properties attributes config configuration settings value values`)
 
 // targetInside looks into the value of a member that is an envelope, and returns the name of
@@ -193,22 +185,22 @@ var wordMeanings = func() map[string]meaning {
 }()
 
 // wholeNames are words that mean a target only if the name has no other word.
-var wholeNames = wordSet(`on to url uri href link html_url permalink no nr node_id subject_id where for # no.
+var wholeNames = text.WordSet(`on to url uri href link html_url permalink no nr node_id subject_id where for # no.
 	full_name slug remote fork`)
 
 // repositoryNames are the names of a repository among the names that mean a target.
-var repositoryNames = wordSet(`full_name repo_full_name slug repo_slug remote fork upstream
+var repositoryNames = text.WordSet(`full_name repo_full_name slug repo_slug remote fork upstream
 	nwo owner org organization repo_id repository_id`)
 
 // wholeActions are words that mean an action only if the name has no other word: they make
 // the item depend on something, or say when it is due.
-var wholeActions = wordSet("if unless when until")
+var wholeActions = text.WordSet("if unless when until")
 
 // annotations are names that documents in JSON give to comments.
-var annotations = wordSet("_comment $comment //")
+var annotations = text.WordSet("_comment $comment //")
 
 // neighbours are words that can stand next to a word for a target in a name without separators.
-var neighbours = wordSet("no nr id name full url link node key ref to on of html this current parent base head")
+var neighbours = text.WordSet("no nr id name full url link node key ref to on of html this current parent base head")
 
 // longestWord is the length in bytes of the longest word that means a target, or neighbour.
 const longestWord = len("organization")
@@ -241,7 +233,7 @@ func meaningOf(name string) meaning {
 
 // placeWords are words that mean a target if the value is a number: they say what the number
 // belongs to, or only that it is a number of something.
-var placeWords = wordSet(`reference subject case in at about re regarding against task bug story
+var placeWords = text.WordSet(`reference subject case in at about re regarding against task bug story
 	id identifier n nb key resource object entity record thing post`)
 
 // isPlace reports whether a name consists of placeWords: "id", "resource_id", "recordids".
@@ -345,7 +337,7 @@ func isReference(s string) bool {
 }
 
 // thingWords are what people call the things that have a number on GitHub, in references.
-var thingWords = wordSet("issue issues pr prs pull pulls pullrequest mr gh discussion discussions")
+var thingWords = text.WordSet("issue issues pr prs pull pulls pullrequest mr gh discussion discussions")
 
 // namesThing reports whether the text before a number only says what the number belongs to:
 // "PR", "issue number", "pull/".

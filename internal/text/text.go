@@ -222,3 +222,12 @@ func FoldCase(name string) string {
 		return r
 	}, name)
 }
+
+// WordSet returns the set of the words in a text.
+func WordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
