@@ -38,44 +38,41 @@ func (v *verification) claims(ctx context.Context, r *Response) {
 // claimedFile checks that the branch changes or deletes a file, or one below it if it is a
 // directory. changed, comparedWith and unknown are what Worktree.Changed returned.
 func (v *verification) claimedFile(file string, changed []string, comparedWith string, unknown error) ClaimResult {
-	out := ClaimResult{Claim: "modified " + file}
+	result := func(status Status, format string, args ...any) ClaimResult {
+		return ClaimResult{"modified " + file, status, fmt.Sprintf(format, args...)}
+	}
 	clean, err := v.relative(file)
 	if err != nil {
-		out.Status, out.Evidence = Fail, err.Error()+"."
-		return out
+		return result(Fail, "%v.", err)
 	}
 	_, err = v.worktree.Stat(clean)
 	exists := !errors.Is(err, ErrNoPath)
 	isChanged := slices.ContainsFunc(changed, func(name string) bool { return name == clean || strings.HasPrefix(name, clean+"/") })
 	switch {
 	case err != nil && exists:
-		out.Status, out.Evidence = Blocked, fmt.Sprintf("It cannot be looked at: %v.", err)
+		return result(Blocked, "It cannot be looked at: %v.", err)
 	case !exists && !isChanged:
-		out.Status, out.Evidence = Fail, "There is no such file."
+		return result(Fail, "There is no such file.")
 	case unknown != nil:
-		out.Status, out.Evidence = Blocked, fmt.Sprintf("Whether it is changed cannot be determined: %s.", strings.TrimSuffix(v.maskLine(unknown.Error()), "."))
+		return result(Blocked, "Whether it is changed cannot be determined: %s.", strings.TrimSuffix(v.maskLine(unknown.Error()), "."))
 	case !isChanged:
-		out.Status, out.Evidence = Fail, fmt.Sprintf("It is the same as in %s.", comparedWith)
+		return result(Fail, "It is the same as in %s.", comparedWith)
 	case !exists:
-		out.Status, out.Evidence = Pass, fmt.Sprintf("It is deleted, compared with %s.", comparedWith)
-	default:
-		out.Status, out.Evidence = Pass, fmt.Sprintf("It exists, and differs from %s.", comparedWith)
+		return result(Pass, "It is deleted, compared with %s.", comparedWith)
 	}
-	return out
+	return result(Pass, "It exists, and differs from %s.", comparedWith)
 }
 
 func (v *verification) claimedCommit(ctx context.Context, id string) ClaimResult {
-	out := ClaimResult{Claim: "commit " + id}
+	claim := "commit " + id
 	has, err := v.worktree.HasCommit(ctx, strings.ToLower(id))
 	switch {
 	case err != nil:
-		out.Status, out.Evidence = Blocked, fmt.Sprintf("It cannot be looked for: %s.", strings.TrimSuffix(v.maskLine(err.Error()), "."))
+		return ClaimResult{claim, Blocked, fmt.Sprintf("It cannot be looked for: %s.", strings.TrimSuffix(v.maskLine(err.Error()), "."))}
 	case !has:
-		out.Status, out.Evidence = Fail, "The branch does not contain it."
-	default:
-		out.Status, out.Evidence = Pass, "The branch contains it."
+		return ClaimResult{claim, Fail, "The branch does not contain it."}
 	}
-	return out
+	return ClaimResult{claim, Pass, "The branch contains it."}
 }
 
 // claimsTests reports whether the request claims how the tests ended.

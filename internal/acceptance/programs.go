@@ -188,18 +188,12 @@ func (v *verification) addJudgement(answer Response, s side) {
 	if answer.Evidence == nil {
 		return
 	}
-	for _, t := range answer.Evidence.Tests {
-		v.addTest(t)
-	}
-	for _, a := range answer.Evidence.Answers {
-		v.addAnswer(a)
-	}
-	for _, f := range answer.Evidence.FileChecks {
-		v.addFileCheck(f)
-	}
 	screenshots := v.collect(s.program, answer.Evidence.Screenshots)
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.evidence.Tests = append(v.evidence.Tests, answer.Evidence.Tests...)
+	v.evidence.Answers = append(v.evidence.Answers, answer.Evidence.Answers...)
+	v.evidence.FileChecks = append(v.evidence.FileChecks, answer.Evidence.FileChecks...)
 	v.evidence.Screenshots = append(v.evidence.Screenshots, screenshots...)
 }
 
