@@ -39,9 +39,7 @@ if kill -0 "$(cat pid)"; then echo '"it lives"'; else echo '"it is dead"'; fi`)
 		r := c.create(t, "first", `{}`)
 		c.startAnother(t, 1, 3*time.Second)
 		c.waitForFile(t, "pid")
-		if _, err := c.store.Exec(t.Context(), `DELETE FROM run_workers`); err != nil {
-			t.Fatal(err)
-		}
+		c.exec(t, `DELETE FROM run_workers`)
 		// Another worker that looks for the dead frees their runs.
 		c.tend(t, runs.Limits{}, func() bool {
 			_, err := c.store.Exec(t.Context(), `UPDATE runs SET worker = NULL WHERE id = $1 AND attempt = 1 AND NOT EXISTS (SELECT 1 FROM run_workers w WHERE w.id = runs.worker)`, r.ID)

@@ -77,9 +77,7 @@ func TestDeadWorkersServeNobody(t *testing.T) {
 			seen   string
 			served bool
 		}{{"1", false}, {c.store.Now(), true}} {
-			if _, err := c.store.Exec(t.Context(), `INSERT INTO run_workers (id, tags, concurrency, lease, started, seen) VALUES ('w', '', 1, 60000, 1, `+w.seen+`) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen`); err != nil {
-				t.Fatal(err)
-			}
+			c.exec(t, `INSERT INTO run_workers (id, tags, concurrency, lease, started, seen) VALUES ('w', '', 1, 60000, 1, `+w.seen+`) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen`)
 			if r, err := c.Get(t.Context(), r.ID); err != nil || (r.StatusReason == nil) != w.served {
 				t.Errorf("with a worker that was seen at %s: %+v, %v", w.seen, r.StatusReason, err)
 			}
@@ -128,13 +126,9 @@ func TestUnservedRunsEnd(t *testing.T) {
 		// age sets how long no worker could take the run, and makes the last look a moment ago.
 		age := func(unserved time.Duration) {
 			t.Helper()
-			if _, err := c.store.Exec(t.Context(), `UPDATE run_queues SET looked = `+c.store.Now()+` - 1000, unserved = $1 WHERE needs = 'gpu'`, unserved.Milliseconds()); err != nil {
-				t.Fatal(err)
-			}
+			c.exec(t, `UPDATE run_queues SET looked = `+c.store.Now()+` - 1000, unserved = $1 WHERE needs = 'gpu'`, unserved.Milliseconds())
 		}
-		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET created = created - 7200000`); err != nil {
-			t.Fatal(err)
-		}
+		c.exec(t, `UPDATE runs SET created = created - 7200000`)
 		unserved := func() (ms int64) {
 			if err := c.store.QueryRow(t.Context(), `SELECT unserved FROM run_queues WHERE needs = 'gpu'`).Scan(&ms); err != nil {
 				t.Fatal(err)

@@ -112,6 +112,14 @@ func (c coordinator) add(t *testing.T, format, name, script string, settings []s
 	}
 }
 
+// exec changes the store as no program does.
+func (c coordinator) exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	if _, err := c.store.Exec(t.Context(), statement, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (c coordinator) create(t *testing.T, agent, parameters string) runs.Run {
 	t.Helper()
 	r, _, err := c.Create(t.Context(), runs.Request{AgentName: agent, Parameters: json.RawMessage(parameters)})
@@ -442,9 +450,7 @@ func TestOneThatCannotBeRecorded(t *testing.T) {
 	c := start(t, t.TempDir()+"/store.db", 0)
 	c.program(t, "good", `echo 1`)
 	c.program(t, "bad", `echo 1`)
-	if _, err := c.store.Exec(t.Context(), `CREATE TRIGGER refuse BEFORE INSERT ON runs WHEN NEW.agent = 'bad' BEGIN SELECT RAISE(ABORT, 'refused'); END`); err != nil {
-		t.Fatal(err)
-	}
+	c.exec(t, `CREATE TRIGGER refuse BEFORE INSERT ON runs WHEN NEW.agent = 'bad' BEGIN SELECT RAISE(ABORT, 'refused'); END`)
 	const total = 60
 	var creating sync.WaitGroup
 	for n := range total {
@@ -501,9 +507,7 @@ func TestTimeLimitHoldsForAllAttempts(t *testing.T) {
 		// other was over long ago.
 		const killed = `UPDATE runs SET status = 'running', events = 2, attempt = 1, restarts = 1, started = 1, deadline = `
 		for id, deadline := range map[string]string{again.ID: c.store.Now() + ` + 1000`, late.ID: `3600001`} {
-			if _, err := c.store.Exec(t.Context(), killed+deadline+` WHERE id = $1`, id); err != nil {
-				t.Fatal(err)
-			}
+			c.exec(t, killed+deadline+` WHERE id = $1`, id)
 		}
 		worker := start(t, location, 2)
 		for _, id := range []string{again.ID, late.ID} {
@@ -651,9 +655,7 @@ func TestOnlyItsWorkerEndsARun(t *testing.T) {
 		c.program(t, "gated", `echo > begun; read x < gate; echo 1`)
 		r := c.create(t, "gated", `{}`)
 		c.waitForFile(t, "begun")
-		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET worker = 'another' WHERE id = $1`, r.ID); err != nil {
-			t.Fatal(err)
-		}
+		c.exec(t, `UPDATE runs SET worker = 'another' WHERE id = $1`, r.ID)
 		openGate()
 		c.worker.Drain(t.Context())
 		if r, err := c.Get(t.Context(), r.ID); err != nil || r.Status != runs.Running || r.Worker != "another" || c.statuses(t, r.ID) != "pending running" {

@@ -28,9 +28,7 @@ func (c coordinator) tend(t *testing.T, limits runs.Limits, done func() bool) {
 // because Tend looks for old runs at once, and then again only after seconds.
 func (c coordinator) longAgo(t *testing.T, id string) {
 	t.Helper()
-	if _, err := c.store.Exec(t.Context(), `UPDATE runs SET ended = ended - $2 WHERE id = $1`, id, (2 * time.Hour).Milliseconds()); err != nil {
-		t.Fatal(err)
-	}
+	c.exec(t, `UPDATE runs SET ended = ended - $2 WHERE id = $1`, id, (2 * time.Hour).Milliseconds())
 }
 
 // TestOldRunsAreDeleted asserts that a run is deleted with all that belongs to it, and that a run
@@ -71,9 +69,7 @@ func TestOldRunsAreDeleted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET created = 1`); err != nil {
-			t.Fatal(err)
-		}
+		c.exec(t, `UPDATE runs SET created = 1`)
 		c.longAgo(t, again.ID)
 		c.tend(t, runs.Limits{Retention: time.Hour, Outputs: time.Hour}, func() bool { return isGone(again.ID) })
 		for _, id := range []string{young.ID, waits.ID} {
@@ -92,9 +88,7 @@ func TestWithoutLimitsNothingIsDeleted(t *testing.T) {
 		c := start(t, location, 0)
 		c.program(t, "old", `echo 1`)
 		r := c.create(t, "old", `{}`)
-		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET status = 'completed', ended = 1, result = '7'`); err != nil {
-			t.Fatal(err)
-		}
+		c.exec(t, `UPDATE runs SET status = 'completed', ended = 1, result = '7'`)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go c.Tend(ctx, runs.Limits{}, slog.New(slog.DiscardHandler))
@@ -113,9 +107,7 @@ func TestRunsThatLoseTheirWorkerAgainAndAgain(t *testing.T) {
 		c := start(t, location, 0)
 		c.program(t, "lost", `echo 1`)
 		r := c.create(t, "lost", `{}`)
-		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET status = 'running', events = 2, attempt = 10, restarts = 10, worker = 'dead' WHERE id = $1`, r.ID); err != nil {
-			t.Fatal(err)
-		}
+		c.exec(t, `UPDATE runs SET status = 'running', events = 2, attempt = 10, restarts = 10, worker = 'dead' WHERE id = $1`, r.ID)
 		if r, err := c.Get(t.Context(), r.ID); err != nil || r.Worker != "dead" || r.StatusReason != nil {
 			t.Errorf("%+v, %v", r, err)
 		}
@@ -139,9 +131,7 @@ func TestRunsThatWereToBeStopped(t *testing.T) {
 		c := start(t, location, 0)
 		c.program(t, "lost", `echo 1`)
 		r := c.create(t, "lost", `{}`)
-		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET status = 'stopping', events = 3, attempt = 1 WHERE id = $1`, r.ID); err != nil {
-			t.Fatal(err)
-		}
+		c.exec(t, `UPDATE runs SET status = 'stopping', events = 3, attempt = 1 WHERE id = $1`, r.ID)
 		c.tend(t, runs.Limits{}, func() bool { r, err := c.Get(t.Context(), r.ID); return err == nil && r.Status == runs.Stopped })
 	})
 }
