@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/store"
 )
@@ -17,12 +15,12 @@ const (
 	maxLog = 1 << 20
 	// flushEvery is the time after which written output becomes visible.
 	flushEvery = 500 * time.Millisecond
-	// maxLine is how many bytes of a line are collected before they are written without its end.
-	maxLine = 64 << 10
+	// mostHeld is how many bytes of a block in PEM wait for its end.
+	mostHeld = 16 << 10
 )
 
-// logWriter keeps what an agent writes, masked, in pieces of complete lines and of parts of very long
-// ones. Neither a slow store nor one that fails delays the agent: what could not be written yet waits
+// logWriter keeps what an agent writes, masked, in pieces of complete lines, of which none ends within
+// a private key: a part of a secret could not be recognized. Neither a slow store nor one that fails delays the agent: what could not be written yet waits
 // in memory, at most maxLog of it. Close reports why something could not be kept.
 type logWriter struct {
 	store *store.Store
@@ -33,6 +31,7 @@ type logWriter struct {
 	pending []byte // complete lines that flush has not taken yet
 	kept    int    // bytes of all lines that were added
 	full    bool
+	closing bool
 
 	// The following belong to the goroutine that flushes, and to Close after that has ended.
 	piece string // what was taken from pending and may not be in the store yet
@@ -65,11 +64,10 @@ func (l *logWriter) stream() *lineWriter {
 	return w
 }
 
-// lineWriter passes complete lines on to the log.
+// lineWriter passes complete lines on to the log, and a line that fills it.
 type lineWriter struct {
 	log  *logWriter
 	line []byte
-	cut  bool // a part of the line was passed on before
 }
 
 // Write implements io.Writer; it never fails.
@@ -79,30 +77,14 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 		end += len(w.line)
 	}
 	w.line = append(w.line, p...)
-	if end == 0 && len(w.line) >= maxLine {
-		end = completeRunes(w.line)
+	if end == 0 && len(w.line) > maxLog {
+		end = len(w.line)
 	}
 	if end > 0 {
-		w.cut = w.line[end-1] != '\n'
 		w.log.add(w.line[:end])
 		w.line = append(w.line[:0], w.line[end:]...)
 	}
 	return len(p), nil
-}
-
-// completeRunes returns the length of b without a last rune whose other bytes are still to come.
-func completeRunes(b []byte) int {
-	for n := 1; n < utf8.UTFMax; n++ {
-		last := b[len(b)-n:]
-		if !utf8.RuneStart(last[0]) {
-			continue
-		}
-		if utf8.FullRune(last) {
-			return len(b)
-		}
-		return len(b) - n
-	}
-	return len(b)
 }
 
 const logIsFull = "\n[what follows is left out: the log keeps 1 MiB]\n"
@@ -127,11 +109,12 @@ func (l *logWriter) add(lines []byte) {
 // trouble, it tries again until limit has passed.
 func (l *logWriter) Close(limit time.Duration) error {
 	for _, w := range l.streams {
-		if len(w.line) > 0 || w.cut {
+		if len(w.line) > 0 {
 			l.add(append(w.line, '\n'))
 		}
 	}
 	l.mu.Lock()
+	l.closing = true
 	if l.full {
 		l.pending = append(l.pending, logIsFull...)
 	}
@@ -177,13 +160,17 @@ func (l *logWriter) flush() bool {
 	again := l.piece != ""
 	if !again {
 		l.mu.Lock()
-		pending := l.pending
-		l.pending = nil
+		end := len(l.pending)
+		if !l.closing {
+			end = beforeOpenBlock(l.pending)
+		}
+		piece := string(l.pending[:end])
+		l.pending = l.pending[end:]
 		l.mu.Unlock()
-		if len(pending) == 0 {
+		if piece == "" {
 			return false
 		}
-		l.piece = l.mask(strings.ToValidUTF8(string(pending), "\uFFFD")) // the end may have been cut
+		l.piece = l.mask(piece)
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, backgroundWithin)
 	defer cancel()
@@ -192,6 +179,23 @@ func (l *logWriter) flush() bool {
 	}
 	l.piece = ""
 	return true
+}
+
+// beforeOpenBlock returns the offset of the line with which a block in PEM begins whose end may still
+// be to come, or the length of the lines.
+func beforeOpenBlock(lines []byte) int {
+	begin := bytes.LastIndex(lines, []byte("-----BEGIN "))
+	if begin < 0 || len(lines)-begin > mostHeld || bytes.Contains(lines[begin:], []byte("-----END ")) {
+		return len(lines)
+	}
+	begin = bytes.LastIndexByte(lines[:begin], '\n') + 1
+	_, block, _ := bytes.Cut(lines[begin:], []byte("\n"))
+	for line := range bytes.Lines(block) {
+		if !bytes.Contains(line, []byte(": ")) && bytes.ContainsAny(bytes.TrimSpace(line), " \t") {
+			return len(lines) // the block has ended
+		}
+	}
+	return begin
 }
 
 // write adds the piece to the store. again reports whether the piece may be there already, because

@@ -3,6 +3,7 @@ package runs_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -81,4 +82,32 @@ func TestSlowStoreDelaysNoAgent(t *testing.T) {
 			t.Errorf("%d lines, %v", len(lines), err)
 		}
 	})
+}
+
+// TestLogDividesNoSecret asserts that what is masked at once has no secret across its ends: neither
+// in a line that does not end, nor in a block that is printed slowly.
+func TestLogDividesNoSecret(t *testing.T) {
+	t.Parallel()
+	c := start(t, t.TempDir()+"/store.db", 1)
+	for name, n := range map[string]int{"long": 64<<10 - 3, "longer": 128<<10 - 3} {
+		c.program(t, name, fmt.Sprintf(`head -c %d /dev/zero | tr '\0' x >&2; printf 's3cret and more\n' >&2; echo 1`, n))
+		r := c.ended(t, c.create(t, name, `{}`).ID)
+		text, _, err := c.Log(t.Context(), r.ID, 0)
+		if text != strings.Repeat("x", n)+"*** and more\n" || err != nil {
+			t.Errorf("%d: %d bytes, %v", n, len(text), err)
+		}
+	}
+	c.program(t, "slow", `printf 'first\n%s\nAAAA\n' "-----BEGIN PRIVATE KEY-----" >&2; while ! test -e more; do sleep 0.01; done; printf 'BBBB\n%s\nlast\n' "-----END PRIVATE KEY-----" >&2; echo 1`)
+	r := c.create(t, "slow", `{}`)
+	waitUntil(t, func() bool {
+		text, _, err := c.Log(t.Context(), r.ID, 0)
+		return err == nil && text != ""
+	})
+	if err := os.WriteFile(c.dir+"/more", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.ended(t, r.ID)
+	if text, _, err := c.Log(t.Context(), r.ID, 0); text != "first\n***\nlast\n" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
 }

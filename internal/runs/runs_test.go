@@ -46,6 +46,9 @@ type coordinator struct {
 	store    *store.Store
 }
 
+// block stands for a private key.
+const block = "-----BEGIN PRIVATE KEY-----\nAAAA\nBBBB\n-----END PRIVATE KEY-----"
+
 // start opens a coordinator, which is closed when the test ends. concurrency is the number of runs
 // that its worker carries out at once; if it is 0, the worker is not started, and runs wait.
 func start(t *testing.T, location string, concurrency int, tags ...string) coordinator {
@@ -61,7 +64,7 @@ func start(t *testing.T, location string, concurrency int, tags ...string) coord
 	}
 	c.worker = runs.NewWorker(st, runs.WorkerConfig{
 		Concurrency: concurrency, Tags: tags, Environ: []string{"PATH=" + os.Getenv("PATH"), "KEY=k3y"}, Dir: c.dir, Log: slog.New(slog.DiscardHandler), Lease: time.Minute,
-		Mask: strings.NewReplacer("k3y", "***", "s3cret", "***").Replace, MaskKnown: strings.NewReplacer("k3y", "***").Replace,
+		Mask: strings.NewReplacer("k3y", "***", "s3cret", "***", block, "***").Replace, MaskKnown: strings.NewReplacer("k3y", "***").Replace,
 	})
 	c.Service = runs.New(c.registry, st, c.worker)
 	if concurrency > 0 {
@@ -306,7 +309,7 @@ func TestLog(t *testing.T) {
 	if text, _, err := c.Log(t.Context(), r.ID, next); text != "" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
-	// A character of three bytes is cut by each limit of a line that does not end.
+	// The limits of pipes and buffers cut characters of three bytes.
 	c.program(t, "speaks", `yes 语 | tr -d '\n' | head -c 300000 >&2; echo 1`)
 	r = c.ended(t, c.create(t, "speaks", `{}`).ID)
 	if text, _, err := c.Log(t.Context(), r.ID, 0); err != nil || text != strings.Repeat("语", 100_000)+"\n" {
