@@ -10,7 +10,6 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/branchname"
 	"github.com/agent-airlock/airlock/internal/nofollow"
-	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // ErrNotRepository is returned by Locate for a directory that is not a clone.
@@ -313,8 +312,8 @@ func IsObjectID(s string) bool {
 	return branchname.IsObjectID(s)
 }
 
-// ReadFile reads an ordinary file of at most limit bytes below a directory, without blocking
-// and without following a link.
+// ReadFile reads an ordinary file below a directory, without blocking and without following a link.
+// The error is ErrTooLarge if the file has more than limit bytes.
 func ReadFile(dir, name string, limit int64) ([]byte, fs.FileInfo, error) {
 	root, err := nofollow.OpenPath(dir)
 	if err != nil {
@@ -327,11 +326,8 @@ func ReadFile(dir, name string, limit int64) ([]byte, fs.FileInfo, error) {
 // readFile is ReadFile for a directory that is open.
 func readFile(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, error) {
 	data, info, err := nofollow.Read(root, name, limit)
-	switch full := filepath.Join(root.Name(), name); {
-	case errors.Is(err, ErrTooLarge):
-		err = fmt.Errorf("%s is larger than %s", full, text.Bytes(limit))
-	case err != nil:
-		err = fmt.Errorf("%s: %w", full, err)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", filepath.Join(root.Name(), name), err)
 	}
 	return data, info, err
 }

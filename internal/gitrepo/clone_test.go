@@ -83,7 +83,7 @@ func TestLocateRefusesWhatIsNoClone(t *testing.T) {
 		"an empty file":      {func(d string) error { return os.WriteFile(d+"/.git", nil, 0o644) }, "names no directory"},
 		"a file to nowhere":  {func(d string) error { return os.WriteFile(d+"/.git", []byte("gitdir: ../none\n"), 0o644) }, "cannot be opened"},
 		"a file with a NUL":  {func(d string) error { return os.WriteFile(d+"/.git", []byte("gitdir: a\x00b\n"), 0o644) }, "names no directory"},
-		"a large file":       {func(d string) error { return os.WriteFile(d+"/.git", make([]byte, 1<<20), 0o644) }, "larger than"},
+		"a large file":       {func(d string) error { return os.WriteFile(d+"/.git", make([]byte, 1<<20), 0o644) }, "too large: it has 1 MiB, and at most "},
 		"a link":             {func(d string) error { return os.Symlink("/etc", d+"/.git") }, "a symbolic link, not an ordinary file: put a file there that contains 'gitdir: '"},
 		"a FIFO":             {func(d string) error { return syscall.Mkfifo(d+"/.git", 0o644) }, "not an ordinary file"},
 		"a directory outside": {func(d string) error {
@@ -202,5 +202,16 @@ func TestBrokenRefs(t *testing.T) {
 	c.Write(".git/HEAD", "ref: refs/heads/.invalid\n")
 	if _, err := found.Resolve("HEAD"); err == nil || !strings.Contains(err.Error(), "reftable") {
 		t.Errorf(`err = %v, want one with "reftable"`, err)
+	}
+}
+
+func TestReadFileReportsThatAFileIsTooLarge(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/index", make([]byte, 11), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := gitrepo.ReadFile(dir, "index", 10); !errors.Is(err, gitrepo.ErrTooLarge) || !strings.Contains(err.Error(), "index") {
+		t.Errorf("%v, want ErrTooLarge with the file's name", err)
 	}
 }
