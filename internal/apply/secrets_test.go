@@ -69,6 +69,7 @@ func TestWhatLooksLikeASecretInChanges(t *testing.T) {
 		"a token in Base64, also there": {before: map[string]string{"docs/a.txt": "x " + pat + "\n"}, written: map[string]string{"src/a.go": "// " + base64.StdEncoding.EncodeToString([]byte(pat)) + "\n"}, state: "denied(secret)"},
 		"one token there, one not":      {before: map[string]string{"docs/a.txt": pat}, written: map[string]string{"a.go": "// " + pat + "\n// " + strings.Replace(pat, pat[10:14], "Zq7Y", 1) + "\n"}, state: "denied(secret)", said: "line 2"},
 		"a known value that moves":      {before: map[string]string{"old": "key " + known + "\n"}, removed: "old", written: map[string]string{"new": "key " + known + "\n"}, state: "denied(secret)", said: "the deploy key"},
+		"a known value's file":          {before: map[string]string{"old": "key " + known + "\n"}, written: map[string]string{"old": "# for the host\nkey " + known + "\n"}, state: "applied"},
 		"an allowed file":               {written: map[string]string{"certs/key.pem": key}, allowed: secrets.Allowed{Files: []string{"certs/**"}}, state: "applied"},
 		"another file":                  {written: map[string]string{"deploy/key.pem": key}, allowed: secrets.Allowed{Files: []string{"certs/**"}}, state: "denied(secret)"},
 		"an allowed rule":               {written: map[string]string{"a.py": assigned}, allowed: secrets.Allowed{Rules: []string{"generic-api-key"}}, state: "applied"},

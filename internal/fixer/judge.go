@@ -54,8 +54,9 @@ func Judge(ctx context.Context, repo *gitrepo.Repo, from, to string, rules Rules
 }
 
 // addedSecrets returns reasons for the added and changed files: one for each name that contains a
-// secret, one for each secret in their contents that was nowhere in the tree before, and one for each
-// file that is too large to scan.
+// secret, one for each secret in their contents that is new, and one for each file that is too large
+// to scan. A known value is new if the file did not contain it before, any other secret if no file
+// did.
 func addedSecrets(ctx context.Context, repo *gitrepo.Repo, from string, changes []gitrepo.TreeChange, scanner *secrets.Scanner) (reasons []string, err error) {
 	var files []gitrepo.TreeChange
 	var oids []string
@@ -85,12 +86,19 @@ func addedSecrets(ctx context.Context, repo *gitrepo.Repo, from string, changes 
 		}
 		content, allowed := string(data), tree.MatchesAny(scanner.Allowed().Files, ch.Path)
 		for _, h := range scanner.ScanFile(ch.Path, content) {
-			excused := allowed || h.Explained != ""
-			if excused && h.Rule != secrets.KnownRule {
-				continue
+			value := content[h.Start:h.End]
+			reason := fmt.Sprintf("secret: %q contains one in line %d (%s, rule %s); take it out, and read it from the environment", ch.Path, h.Line, h.Name, h.Rule)
+			switch known := h.Rule == secrets.KnownRule; {
+			case !known && (allowed || h.Explained != ""):
+			case !known:
+				suspects = append(suspects, suspect{value, reason})
+			default:
+				if before, err := contentBefore(ctx, repo, ch); err != nil {
+					return nil, err
+				} else if !strings.Contains(before, value) {
+					reasons = append(reasons, reason)
+				}
 			}
-			suspects = append(suspects, suspect{content[h.Start:h.End],
-				fmt.Sprintf("secret: %q contains one in line %d (%s, rule %s); take it out, and read it from the environment", ch.Path, h.Line, h.Name, h.Rule)})
 		}
 	}
 	if len(suspects) == 0 {
@@ -110,6 +118,18 @@ func addedSecrets(ctx context.Context, repo *gitrepo.Repo, from string, changes 
 		}
 	}
 	return reasons, nil
+}
+
+// contentBefore returns what a changed file contained, "" if it did not exist or was too large.
+func contentBefore(ctx context.Context, repo *gitrepo.Repo, ch gitrepo.TreeChange) (string, error) {
+	if ch.OldMode != fileMode && ch.OldMode != execMode {
+		return "", nil
+	}
+	data, err := repo.Blob(ctx, ch.OldOID, maxScanned)
+	if errors.Is(err, gitrepo.ErrTooLarge) {
+		return "", nil
+	}
+	return string(data), err
 }
 
 // judge returns the reasons why the files of a fix are not taken. It puts the files into the tree of
