@@ -224,7 +224,7 @@ func answer(printed string, request fixloop.Message) Result {
 
 // mentionsSignal reports whether a text looks like a message of the protocol.
 func mentionsSignal(printed string) bool {
-	return strings.Contains(printed, "## Fix Completion") || strings.Contains(printed, "**Message ID**")
+	return strings.Contains(printed, "## Fix Completion") || strings.Contains(printed, "**Message ID**") || strings.Contains(printed, `"`+string(fixloop.FixCompletion))
 }
 
 // place is where the command runs.

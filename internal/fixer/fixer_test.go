@@ -2,6 +2,7 @@ package fixer_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -194,6 +195,15 @@ func TestWhatGitDoesNotTake(t *testing.T) {
 	}
 }
 
+// envelope returns what an agent prints that answers in JSON.
+func envelope(answer string) string {
+	raw, err := json.Marshal(map[string]any{"type": "result", "is_error": false, "message": map[string]any{"content": []any{map[string]any{"type": "text", "text": answer}}}})
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	done := fixloop.Message{Type: fixloop.FixCompletion, ID: "FIXDONE-7-1", From: fixloop.Fixer, To: fixloop.Orchestrator, Priority: fixloop.PriorityHigh,
@@ -208,6 +218,15 @@ func TestAnswers(t *testing.T) {
 		{name: "a signal", script: "cat <<'E'\n" + done + "\nE", fixes: "Corrected the total"},
 		{name: "another round's signal", script: "cat <<'E'\n" + strings.ReplaceAll(done, "7-1", "7-2") + "\nE", nonsense: "FIXDONE-7-2 instead of FIXDONE-7-1"},
 		{name: "half a signal", script: `printf '## Fix Completion\n\n**Message ID**: FIXDONE-7-1\n'`, nonsense: "is missing"},
+		{name: "a signal in JSON", script: `echo '{"type": "fix_completion", "id": "FIXDONE-7-1", "fixes": ["Corrected the total"]}'`, fixes: "Corrected the total"},
+		{name: "a signal in JSON, after prose", script: "cat <<'E'\nI mended it:\n\n```json\n{\n  \"type\": \"fix_completion\",\n  \"id\": \"FIXDONE-7-1\", \"fixes\": [\"Corrected the total\"]\n}\n```\nE", fixes: "Corrected the total"},
+		{name: "a signal after an echo", script: `cat; echo '{"type": "fix_completion", "id": "FIXDONE-7-1", "fixes": ["Corrected the total"]}'`, fixes: "Corrected the total"},
+		{name: "another round's signal in JSON", script: `echo '{"type": "fix_completion", "id": "FIXDONE-7-2"}'`, nonsense: "FIXDONE-7-2 instead of FIXDONE-7-1"},
+		{name: "a signal in JSON without an id", script: `echo '{"type": "fix_completion", "fixes": []}'`, nonsense: `has no "id"`},
+		{name: "a signal in JSON of the wrong type", script: `echo '{"type": "fix_completion", "id": "FIXDONE-7-1", "fixes": "the total"}'`, nonsense: `"fixes" of the fix_completion has the wrong type: string`},
+		{name: "a signal in an agent's JSON", script: "cat <<'E'\n" + envelope(done) + "\nE", fixes: "Corrected the total"},
+		{name: "JSON in an agent's JSON", script: "cat <<'E'\n{\"type\": \"system\"}\n" + envelope("Done.\n```json\n{\"type\": \"fix_completion\", \"id\": \"FIXDONE-7-1\", \"fixes\": [\"Corrected the total\"]}\n```") + "\nE", fixes: "Corrected the total"},
+		{name: "an agent's JSON", script: "echo '{\"type\": \"result\", \"result\": \"Done.\"}'"},
 		{name: "an echo", script: `cat`, nonsense: "instead of a fix completion signal, FIXDONE-7-1"},
 		{name: "a failure", script: `echo "no more credit" >&2; exit 3`, failed: "it ended with exit code 3: no more credit"},
 		{name: "a signal of the system", script: `kill -SEGV $$`, failed: "segmentation fault"},

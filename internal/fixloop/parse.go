@@ -23,24 +23,30 @@ func (e *ParseError) Error() string {
 // ParseAll reads all messages in a text, at least one. The Markdown of a message may differ from
 // what Message.Markdown writes: in line ends, list marks and line breaks, by escaped characters and
 // inert mentions, a quote or a fence around it, and text before it. What Markdown does not contain,
-// such as the log entry, is empty. The error is a *ParseError.
+// such as the log entry, is empty. Fix completions may also be JSON, see readJSON; they come after
+// the others. The error is a *ParseError.
 func ParseAll(src string) ([]Message, error) {
 	if len(src) > maxText {
 		return nil, &ParseError{[]string{fmt.Sprintf("it is longer than %d bytes", maxText)}}
 	}
-	forms := readForms(src)
-	if len(forms) == 0 {
-		return nil, &ParseError{[]string{`it has no heading of a message, such as "## Fix Completion"`}}
+	out, err := readMessages(src, 0)
+	if err == nil && len(out) == 0 {
+		err = &ParseError{[]string{`it has no heading of a message, such as "## Fix Completion"`}}
 	}
-	var out []Message
-	for _, f := range forms {
+	return out, err
+}
+
+// readMessages returns the messages in a text, which is that deep in values of JSON.
+func readMessages(src string, depth int) (out []Message, err error) {
+	for _, f := range readForms(src) {
 		m, err := f.message()
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, m)
 	}
-	return out, nil
+	completions, err := readJSON(src, depth)
+	return append(out, completions...), err
 }
 
 // interpreter makes a message of a form, and collects what is wrong with the form.

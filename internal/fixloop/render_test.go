@@ -284,6 +284,7 @@ func TestWhatIsNoMessage(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add("## Fix Completion\n**Message ID**: FIXDONE-7-1\n")
+	f.Add(`{"type": "fix_completion", "id": "FIXDONE-7-1", "fixes": ["a", "> b"], "files": [""]}`)
 	f.Add("## Timeout Reminder\n**Elapsed**: 1:1:1:1\n- ****\n**")
 	f.Fuzz(func(t *testing.T, src string) {
 		if m, err := Parse(src); err == nil {
