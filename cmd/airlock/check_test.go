@@ -184,7 +184,7 @@ func TestActionNamesTheFileOfAllFindings(t *testing.T) {
 	if refusesToCheck(t, res) {
 		return
 	}
-	if n := strings.Count(res.stdout, "title=Airlock linter"); n != 10 || !strings.Contains(res.stdout, "2 more are in the findings document") {
+	if n := strings.Count(res.stdout, "title=Airlock linter"); n != 10 || !strings.Contains(res.stdout, "2 more in the findings document") {
 		t.Errorf("%d annotations\n%s", n, res.stdout)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // addition is a text of the agent's that is added to an issue's body; the rest of the body stays.
@@ -133,10 +134,10 @@ type island struct {
 // island finds the job's island in a text. It returns the zero island if there is none, and an
 // error if the markers are not exactly one pair: somebody has copied or removed a marker, so it is
 // not known which part may be replaced.
-func (a *addition) island(text string) (island, error) {
+func (a *addition) island(body string) (island, error) {
 	var found island
 	var starts, ends, pos, begin int
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(body) {
 		kind, marker, _ := markdown.LineMarker(line)
 		key, known := readMarker(marker, "")
 		switch {
@@ -151,7 +152,7 @@ func (a *addition) island(text string) (island, error) {
 			ends++
 			found.end = pos + len(strings.TrimRight(line, " \t\r\n"))
 			if starts == 1 && ends == 1 {
-				found.content = text[begin:pos]
+				found.content = body[begin:pos]
 			}
 		}
 		pos += len(line)
@@ -160,8 +161,8 @@ func (a *addition) island(text string) (island, error) {
 	case starts == 0 && ends == 0:
 		return island{}, nil
 	case starts != 1 || ends != 1 || found.end < begin:
-		return island{}, &bodyError{CodeIsland, fmt.Sprintf("the issue's text has %d lines that begin the part to be replaced and %d that end it, instead of one each in this order; remove those lines there (%s… and %s…), and a new part is added",
-			starts, ends, cutMarker(markdown.IslandStart, a.key), cutMarker(markdown.IslandEnd, a.key))}
+		return island{}, &bodyError{CodeIsland, fmt.Sprintf("the issue's text has %s for the beginning of the part to be replaced and %d for its end, instead of one each in this order; remove those lines there (%s… and %s…), and a new part is added",
+			text.Count(starts, "line"), ends, cutMarker(markdown.IslandStart, a.key), cutMarker(markdown.IslandEnd, a.key))}
 	}
 	return found, nil
 }

@@ -80,7 +80,11 @@ func (c *codePreparer) carry(e *entry, st *codeState) error {
 		return err
 	}
 	if len(st.changes) == 0 {
-		c.unchanged(e, st, fmt.Sprintf("there are no changes: the %d commits take back all that they change", len(st.carried.Commits)))
+		commits := "the commits"
+		if n := len(st.carried.Commits); n > 1 { // 1 where they were put together
+			commits = fmt.Sprintf("the %d commits", n)
+		}
+		c.unchanged(e, st, "there are no changes: "+commits+" take back all that they change")
 		return nil
 	}
 	if err := c.divide(e, st); err != nil || st.refusal != nil {

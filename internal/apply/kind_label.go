@@ -39,7 +39,7 @@ func planLabels(p *planner, group []*entry) Operation {
 		e.decide(Adopted, "", "%s has these labels already", describeTarget(e.target)).Labels = st.value
 		return op
 	case read && len(existing)+len(more) > maxIssueLabels:
-		e.decide(Failed, CodeTooManyLabels, "%s has %d labels, and %d more would exceed GitHub's limit of %d; remove some", describeTarget(e.target), len(existing), len(more), maxIssueLabels)
+		e.decide(Failed, CodeTooManyLabels, "%s has %s, and %d more would exceed GitHub's limit of %d; remove some", describeTarget(e.target), text.Count(len(existing), "label"), len(more), maxIssueLabels)
 		return op
 	}
 	for _, l := range more {

@@ -13,6 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Observe reads what planning the items requires: see the table of requests in the package's
@@ -246,7 +247,7 @@ func (o *observer) sources() {
 	_, _ = prepare(o.cfg, o.need.reports, r.read)
 	o.s.sources = r.texts
 	if r.refused > 0 {
-		o.uncheckedf("the lines of alerts in %d files: only %d files are asked of GitHub, so those alerts may appear anew when lines move", r.refused, maxSourceReads)
+		o.uncheckedf("the lines of alerts in %s: only %d files are asked of GitHub, so those alerts may appear anew when lines move", text.Count(r.refused, "file"), maxSourceReads)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Side is a side of the diff: Left is the old file, Right the new one.
@@ -166,7 +168,7 @@ func (f *anchored) commentable(side Side, line int) string {
 	}
 	more := ""
 	if rest := len(spans) - len(nearest); rest > 0 {
-		more = fmt.Sprintf(" and %d more ranges", rest)
+		more = " and " + text.Count(rest, "more range")
 	}
 	return "commentable lines are " + strings.Join(list, ", ") + more
 }

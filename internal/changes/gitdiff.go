@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // ParseGit reads one diff as git prints it in two forms. raw is the output of `diff-tree -r -z
@@ -32,7 +34,7 @@ func ParseGit(raw, patch []byte) ([]ChangedFile, error) {
 		sections = sections[n:]
 	}
 	if len(sections) > 0 {
-		return nil, fmt.Errorf("git's patch has %d files more than its list of files", len(sections))
+		return nil, fmt.Errorf("git's patch has %s more than its list of files", text.Count(len(sections), "file"))
 	}
 	return files, nil
 }

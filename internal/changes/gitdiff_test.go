@@ -60,7 +60,7 @@ func TestParseGitErrors(t *testing.T) {
 		"one name":       {":100644 100644 1 2 R100\x00a\x00", "", "has one name"},
 		"unknown status": {":100644 100644 1 2 X\x00a\x00", "", `"X" is not known`},
 		"cut off":        {rawModified, "", `ends before "a.txt"`},
-		"too many":       {rawModified, modified + modified, "1 files more"},
+		"too many":       {rawModified, modified + modified, "1 file more"},
 		"other file":     {":100644 100644 1 2 M\x00b.txt\x00", modified, "disagree"},
 		"bad quotes":     {rawModified, strings.Replace(modified, "+++ b/a.txt", `+++ "b/a\q12"`, 1), "unreadable name"},
 		"open quotes":    {rawModified, strings.Replace(modified, "+++ b/a.txt", `+++ "`, 1), "unreadable name"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // contradiction returns an error that names the first two parts of the document that
@@ -46,7 +47,7 @@ func (d *Document) contradiction() error {
 			return fmt.Errorf("$.output: %s has %d retries, and those in $.checks are %d", check, r.retries, n)
 		}
 		if n := failing[check]; check == phase.Tests && n != r.failing {
-			return fmt.Errorf("$.output: failing_count is %d, and the tests in $.checks have %d failures", r.failing, n)
+			return fmt.Errorf("$.output: failing_count is %d, and the tests in $.checks have %s", r.failing, text.Count(n, "failure"))
 		}
 	}
 	for i, f := range d.Findings {

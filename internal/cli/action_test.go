@@ -138,7 +138,7 @@ func TestActionTrustsTheEnvironmentOnlyWhenTold(t *testing.T) {
 // others counted.
 func TestActionAnnotatesWhatGitHubShows(t *testing.T) {
 	_, log, _, _ := step(t, nil, map[string]string{"mode": "collect", "output-file": "lines.ndjson"}, map[string]string{"lines.ndjson": strings.Repeat("no JSON\n\n", 40)})
-	if n := strings.Count(log, "::warning "); n != 10 || !strings.Contains(log, "30 more are in the file of the results") {
+	if n := strings.Count(log, "::warning "); n != 10 || !strings.Contains(log, "30 more in the file of the results") {
 		t.Errorf("%d annotations\n%s", n, log)
 	}
 }

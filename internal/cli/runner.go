@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/node"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 func newRunner(env Environment) *cobra.Command {
@@ -36,7 +37,7 @@ SIGTERM drains: no new run begins, and those that run have --drain to end.`,
 				return err
 			}
 			defer n.Close()
-			fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once; the store is %s\n", cfg.Concurrency, n.StoreName())
+			fmt.Fprintf(env.Stderr, "airlock: carrying out up to %s at once; the store is %s\n", text.Count(cfg.Concurrency, "run"), n.StoreName())
 			n.Work(cmd.Context())
 			return nil
 		},

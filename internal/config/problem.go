@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Problem is what is wrong, or has no effect, at a place of a configuration.
@@ -52,7 +54,7 @@ func (p Problems) err() error {
 	}
 	p.sort()
 	if more := len(p) - maxProblems; more > 0 {
-		p = append(p[:maxProblems:maxProblems], Problem{Source: p[0].Source, Message: fmt.Sprintf("and %d more problems", more)})
+		p = append(p[:maxProblems:maxProblems], Problem{Source: p[0].Source, Message: "and " + text.Count(more, "more problem")})
 	}
 	return p
 }

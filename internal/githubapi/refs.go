@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/branchname"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // FileOnRef is a text file at the top of the commit that a ref leads to.
@@ -294,7 +295,7 @@ func (a *refAnswer) addTo(all *FilesOnRefs, q RefQuery) error {
 // CommitFiles writes a commit whose tree is the given files and nothing else, all of them at the top.
 // parent is the commit before it, "" for none. No ref leads to the new commit yet.
 func (c *Client) CommitFiles(ctx context.Context, r Repo, files []Addition, message, parent string) (sha string, err error) {
-	op := writing(r, "write %d files", len(files))
+	op := writing(r, "write %s", text.Count(len(files), "file"))
 	op.slow, op.needs = true, "contents=write"
 	entries := make([]*github.TreeEntry, len(files))
 	for i, f := range files {

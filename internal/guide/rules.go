@@ -54,7 +54,7 @@ func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 			rules = append(rules, "It acts on the "+targets(kc, spec)+" that triggered the workflow, and nothing else.")
 		}
 	}
-	rules.addIf(spec.DefaultMaxLabels > 0 && kc.MaxLabels >= 0, "At most %d labels each.", cmp.Or(kc.MaxLabels, spec.DefaultMaxLabels))
+	rules.addIf(spec.DefaultMaxLabels > 0 && kc.MaxLabels >= 0, "At most %s each.", text.Count(cmp.Or(kc.MaxLabels, spec.DefaultMaxLabels), "label"))
 	rules.addIf(kc.AllowedLabels != nil, "Allowed labels: %s.", orNone(kc.AllowedLabels))
 	rules.addIf(kc.BlockedLabels != nil, "Labels that are not allowed: %s.", orNone(kc.BlockedLabels))
 	if spec.Kind == safeoutput.KindUpdateIssue {

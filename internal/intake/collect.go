@@ -3,10 +3,10 @@ package intake
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -123,7 +123,7 @@ func (l *errorList) add(e string) {
 
 func (w *documentWriter) end() error {
 	if w.omitted > 0 {
-		w.errors.add(fmt.Sprintf("There are %d more errors; the report lists them all.", w.omitted))
+		w.errors.add("Not listed here: " + text.Count(w.omitted, "more error") + "; the report lists them all.")
 	}
 	if w.items > 0 {
 		w.out.WriteByte('\n')

@@ -27,7 +27,7 @@ func CheckSecret(secret string, dispatch bool) error {
 	case secret == "" && dispatch:
 		return errors.New("loop-dispatch needs loop-secret: an agent that pushes with an App's token can also write the ref with the loop's log, and only a signed log shows that; add a repository secret, such as the output of 'openssl rand -hex 32', and give it as loop-secret")
 	case secret != "" && n < minSecret:
-		return fmt.Errorf("loop-secret has %d characters; give at least %d, such as the output of 'openssl rand -hex 32'", n, minSecret)
+		return fmt.Errorf("loop-secret has %s; give at least %d, such as the output of 'openssl rand -hex 32'", text.Count(n, "character"), minSecret)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
@@ -335,7 +336,7 @@ func (w *run) noteLast() {
 		w.note("a process that the command left behind was still running; what it wrote later was not read")
 	}
 	if report.Omitted > 0 {
-		w.note("it found more than is kept: %d findings were left out", report.Omitted)
+		w.note("it found more than is kept: %s left out", text.Count(report.Omitted, "finding"))
 	}
 	if report.Outside > 0 {
 		w.note("findings in files outside the repository were left out: %d", report.Outside)

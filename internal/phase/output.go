@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Status is how a check, or the validation, ended.
@@ -153,7 +154,7 @@ func (o Output) Consistent() error {
 		{"security_review", c.SecurityReview.Status, c.SecurityReview.Vulnerabilities},
 	} {
 		if list.status != Fail && len(list.problems) > 0 {
-			return fmt.Errorf("%s did not fail, but lists %d problems", list.check, len(list.problems))
+			return fmt.Errorf("%s did not fail, but lists %s", list.check, text.Count(len(list.problems), "problem"))
 		}
 	}
 	return nil

@@ -222,7 +222,7 @@ func TestWhatIsLeftOutIsNoted(t *testing.T) {
 	job, dir := goJob(t)
 	job.Input.LintCommand = "lint"
 	c := checkOf(validate(t, job, phase.Config{}, newStage(t, dir, goSteps(map[string][]step{"lint": {{code: 1, stdout: printed.String()}}})).deps()), phase.Linter)
-	want := []string{"it found more than is kept: 7 findings were left out", "findings in files outside the repository were left out: 1"}
+	want := []string{"it found more than is kept: 7 findings left out", "findings in files outside the repository were left out: 1"}
 	if diff := cmp.Diff(want, c.Notes); c.Status != phase.Fail || diff != "" {
 		t.Errorf("%s (-want +got):\n%s", c.Status, diff)
 	}

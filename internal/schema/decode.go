@@ -140,7 +140,7 @@ func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation)
 		if s.MaxItems >= 0 && len(v) > s.MaxItems {
 			found = append(found, Violation{
 				Path:       ptr,
-				Message:    fmt.Sprintf("%s is too long (%d items, at most %d)", show(v), len(v), s.MaxItems),
+				Message:    fmt.Sprintf("%s is too long (%s, at most %d)", show(v), text.Count(len(v), "item"), s.MaxItems),
 				SchemaPath: schemaPath(schemaPtr + "/maxItems"),
 			})
 			v = v[:s.MaxItems]

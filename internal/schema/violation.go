@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxViolations is how many violations of one value are reported.
@@ -40,7 +42,7 @@ func (c *collector) sorted() []Violation {
 	})
 	out := slices.Compact(c.found)
 	if c.omitted > 0 {
-		out = append(out, Violation{Path: "$", Message: fmt.Sprintf("there are %d more violations", c.omitted)})
+		out = append(out, Violation{Path: "$", Message: text.ThereAre(c.omitted, "more violation")})
 	}
 	return out
 }

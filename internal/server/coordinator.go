@@ -327,7 +327,7 @@ const maxArgumentErrors = 10
 // API's errors.
 func argumentsBody(t coordinatorTool, violations []schema.Violation) []byte {
 	if more := len(violations) - maxArgumentErrors; more > 0 {
-		violations = append(violations[:maxArgumentErrors], schema.Violation{Path: "$", Message: fmt.Sprintf("there are %d more violations", more)})
+		violations = append(violations[:maxArgumentErrors], schema.Violation{Path: "$", Message: text.ThereAre(more, "more violation")})
 	}
 	for i, v := range violations {
 		violations[i].Path = text.Truncate(v.Path, 100)

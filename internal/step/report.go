@@ -176,7 +176,7 @@ func (s *step) annotate(list []action.Annotation, file string) {
 		s.runner.Annotate(a)
 	}
 	if more > 0 {
-		s.runner.Log(fmt.Sprintf("%d more are in %s: GitHub shows %d annotations of a level", more, file, action.MaxAnnotations))
+		s.runner.Log(fmt.Sprintf("%d more in %s: GitHub shows %d annotations of a level", more, file, action.MaxAnnotations))
 	}
 }
 

@@ -132,7 +132,7 @@ func (s *step) criteria(ctx context.Context) (criteria, error) {
 func (s *step) criteriaOf(issues []githubapi.ClosingIssue, total int) (criteria, error) {
 	c := criteria{source: verdictreport.FromNowhere, boxes: map[string]box{}}
 	if more := total - len(issues); more > 0 {
-		c.notes = append(c.notes, fmt.Sprintf("The pull request closes %d more issues, whose criteria are not read.", more))
+		c.notes = append(c.notes, fmt.Sprintf("The pull request closes more issues, whose criteria are not read: %d.", more))
 	}
 	var list []acceptance.Criterion
 	task := ""

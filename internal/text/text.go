@@ -171,6 +171,15 @@ func Count(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
+// ThereAre returns a sentence about how many things there are, such as "there is 1 more violation" or
+// "there are 2 more violations".
+func ThereAre(n int, thing string) string {
+	if n == 1 {
+		return "there is 1 " + thing
+	}
+	return "there are " + Count(n, thing)
+}
+
 // QuoteList returns a list as a message writes it, such as `"a", "b"`: each element
 // quoted, so that no character of it acts on a terminal or a log. Of more than ten, it
 // gives the first ten and how many more there are.

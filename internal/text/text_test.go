@@ -31,6 +31,14 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestThereAre(t *testing.T) {
+	for n, want := range map[int]string{0: "there are 0 more errors", 1: "there is 1 more error", 2: "there are 2 more errors"} {
+		if got := text.ThereAre(n, "more error"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestOneLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", " ": "", " a ": "a", "a ": "a", "a  b": "a b", "a\r\n\tb": "a b", "a\x1b[31mb": "a [31mb", "a\u2028b\u0085c": "a b c",

@@ -1,7 +1,6 @@
 package toolreport
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -64,7 +63,7 @@ func (e *excerpt) text() string {
 	}
 	all := e.head
 	if left := e.after - len(tail); left > 0 {
-		all = append(all, fmt.Sprintf("[... %d lines left out ...]", left))
+		all = append(all, "[... "+text.Count(left, "line")+" left out ...]")
 	}
 	return strings.Trim(strings.Join(append(all, tail...), "\n"), "\n")
 }

@@ -185,7 +185,7 @@ func (v *verdict) objects(n *ndjson) {
 	}
 	v.acceptStructured(n.form, n.c)
 	if n.unread > 0 && n.form == "safe outputs" {
-		v.report.Notes = append(v.report.Notes, fmt.Sprintf("%d lines that begin like a safe output are not JSON and were not read", n.unread))
+		v.report.Notes = append(v.report.Notes, fmt.Sprintf("of the lines that begin like a safe output, %d could not be read as JSON", n.unread))
 	}
 	if n.cut {
 		v.incomplete("the last line of JSON in the output is cut off")

@@ -38,7 +38,7 @@ func (d *Document) boxes() string {
 	text := "Of these criteria in the issues' task lists, the boxes of those that passed are ticked after the merge. Each line has the issue, a digest of the item's text, and the status.\n\n"
 	if more := len(lines) - maxBoxes; more > 0 {
 		lines = lines[:maxBoxes]
-		text += fmt.Sprintf("%d more are not recorded, so their boxes are not ticked.\n\n", more)
+		text += fmt.Sprintf("No box is ticked for %d more, which there is no room to record.\n\n", more)
 	}
 	return text + markdown.Fence(boxesInfo, strings.Join(lines, ""))
 }

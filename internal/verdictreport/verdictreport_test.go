@@ -69,7 +69,7 @@ func TestBoxesAreRecordedAndRead(t *testing.T) {
 		}
 	}
 	many := document(make([]acceptance.Status, 2000)...)
-	if text := checkRun(t, many, head, true).Text; len(text) > 65_000 || !strings.Contains(text, "800 more are not recorded") {
+	if text := checkRun(t, many, head, true).Text; len(text) > 65_000 || !strings.Contains(text, "No box is ticked for 800 more,") {
 		t.Errorf("%d bytes", len(text))
 	}
 }
