@@ -264,6 +264,16 @@ func TestActionLoopReadsItsConfigurationWithTheLog(t *testing.T) {
 	}
 }
 
+// TestActionLoopOnAPush asserts that an event without a pull request is a mistake of the workflow.
+func TestActionLoopOnAPush(t *testing.T) {
+	t.Parallel()
+	j := newLoopJobs(t)
+	payload := map[string]any{"ref": "refs/heads/main", "before": strings.Repeat("0", 40), "after": j.git.SHA("main"), "repository": j.repository(), "commits": []any{}, "head_commit": nil}
+	if res, _ := j.turn(1, "push", payload, "", nil); res.code != 2 || !strings.Contains(res.stdout, `the event "push" is not about a pull request`) {
+		t.Errorf("exit code %d\n%s", res.code, res.stdout)
+	}
+}
+
 // TestActionLoopNeedsASignedLogForAnAgent refuses an App's push into a loop whose log it could
 // forge.
 func TestActionLoopNeedsASignedLogForAnAgent(t *testing.T) {

@@ -139,10 +139,13 @@ func encodeIn(recipient string, content []byte, summary string) ([]byte, error) 
 const DefaultRecipient = "team-lead"
 
 // decodeLoose decodes JSON whose keys are matched exactly. Unknown members are ignored,
-// invalid UTF-8 is replaced, and of members with the same name the last one counts.
+// invalid UTF-8 is replaced, and of members with the same name the last one counts. Integers
+// may have each form that a schema accepts, such as 200.0.
 func decodeLoose(raw []byte, to any) error {
-	return jsonv2.Unmarshal(raw, to, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsonv2.Unmarshal(raw, to, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), integers)
 }
+
+var integers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFunc(func(raw []byte, n *int) error { return (*schema.Int)(n).UnmarshalJSON(raw) }))
 
 // encode encodes a value as indented JSON with a newline at its end.
 func encode(v any) ([]byte, error) {

@@ -34,7 +34,7 @@ JSON, unless that is a terminal.`,
 		Example: `  airlock apply --dry-run --input agent.ndjson --event event.json
   airlock collect --input agent.ndjson | airlock apply --config policy.yml
   airlock apply --input agent-output.json --config policy.yml --plan plan.json
-  airlock apply --dry-run --input agent.ndjson --config policy.yml --plan-html plan.html`,
+  airlock apply --dry-run --input agent.ndjson --event event.json --config policy.yml --plan-html plan.html`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			owner, err := env.loadConfig(policy)

@@ -146,7 +146,7 @@ func (f *runsFlags) newList(env Environment) *cobra.Command {
 func (f *runsFlags) newShow(env Environment) *cobra.Command {
 	return &cobra.Command{
 		Use: "show RUN", Short: "Show one run", Args: cobra.ExactArgs(1),
-		Example: "  airlock runs show 0198f5a2-5d1c-7000-8000-000000000001",
+		Example: "  airlock runs show run_06dqpe0mc3l8v8q3lmp51b5t",
 		RunE:    f.printRun(env, runs.Coordinator.Get),
 	}
 }
@@ -163,6 +163,9 @@ func (f *runsFlags) newStop(env Environment) *cobra.Command {
 // it.
 func (f *runsFlags) printRun(env Environment, ask func(runs.Coordinator, context.Context, string) (runs.Run, error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
+		if !runs.IsID(args[0]) {
+			return exitcode.UsageError(&runs.NotFoundError{ID: args[0]})
+		}
 		return f.withExisting(cmd.Context(), env, func(to runs.Coordinator) error {
 			r, err := ask(to, cmd.Context(), args[0])
 			if err != nil {

@@ -55,6 +55,9 @@ type Turn struct {
 	Say func(string) // required
 }
 
+// ErrNoPull is the error for an event that no turn can be about.
+var ErrNoPull = errors.New("there is no fix loop to move on")
+
 // maxTries is how often a turn decides again because others were faster.
 const maxTries = 8
 
@@ -93,7 +96,7 @@ func (t *Turn) numbers(ctx context.Context) ([]int, error) {
 	case ev.Name == "issue_comment" && !ev.IsPull: // people comment on issues, too
 		return nil, nil
 	}
-	return nil, fmt.Errorf("the event %q is not about a pull request: run the fix loop on pull_request, issue_comment, workflow_run and schedule", ev.Name)
+	return nil, fmt.Errorf("%w: the event %q is not about a pull request: run the fix loop on pull_request, issue_comment, workflow_run and schedule", ErrNoPull, ev.Name)
 }
 
 // IsAboutAll reports whether an event is about each open loop.

@@ -140,6 +140,9 @@ type NotFoundError struct{ ID string }
 
 // Error implements error.
 func (e *NotFoundError) Error() string {
+	if !IsID(e.ID) {
+		return fmt.Sprintf("there is no run %q: the id of a run has the form that 'airlock runs list', GET /runs and the tool list_runs show", text.Truncate(e.ID, 100))
+	}
 	return fmt.Sprintf("there is no run %q; runs are deleted some time after they have ended", text.Truncate(e.ID, 100))
 }
 

@@ -63,6 +63,9 @@ func (s *step) loop(ctx context.Context, verdict *verdictreport.Document) error 
 	if outputErr := s.setLoopOutputs(results, began); err == nil {
 		err = outputErr
 	}
+	if errors.Is(err, loopturn.ErrNoPull) {
+		return exitcode.UsageError(err)
+	}
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
