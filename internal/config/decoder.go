@@ -127,12 +127,14 @@ func decodeValue[T any](d *decoder, e *entry, k *key[T], into *T) bool {
 		return false
 	}
 	value, f := k.takes.read(&e.value)
-	if f != nil {
-		place := f.at
+	for problem := f; problem != nil; problem = problem.next {
+		place := problem.at
 		if place == &e.value && place.kind == nullNode {
 			place = e.keyNode() // there is no value to point at
 		}
-		d.fail(place, "%s: %s", e.key, f.why)
+		d.fail(place, "%s: %s", e.key, problem.why)
+	}
+	if f != nil {
 		return false
 	}
 	given := e.value

@@ -144,15 +144,17 @@ func severityMap(words []string) shape {
 			return mismatch()
 		}
 		all := map[string]finding.Severity{}
+		var found faults
 		for i := range n.entries {
 			e := &n.entries[i]
 			v, f := one.read(&e.value)
 			if f != nil {
-				return wrong(f.at, "%s: %s", text.Truncate(e.key, 60), f.why)
+				found.add(f.at, "%s: %s", text.Truncate(e.key, 60), f.why)
+				continue
 			}
 			all[e.key] = finding.Severity(v.(string))
 		}
-		return all, nil
+		return all, found.first
 	}}
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -304,6 +305,29 @@ func TestHostileDocuments(t *testing.T) {
 				t.Errorf("a message of %d bytes", len(err.Error()))
 			}
 		})
+	}
+}
+
+// TestAllFaultsOfAList asserts that what is wrong with the elements of a list is reported at once.
+func TestAllFaultsOfAList(t *testing.T) {
+	for text, want := range map[string][]int{
+		"allowed-domains:\n- example.com\n- 'a b'\n- [x]\n- /etc\n":                                                 {3, 4, 5},
+		"create-issue:\n  labels:\n  - 1\n  - ''\n  - ok\n":                                                         {3, 4},
+		"add-issue-label:\n  allowed:\n  - '{a,b}'\n  - ok\n  - '{c,d}'\n":                                          {3, 5},
+		"allowed-secrets:\n  values:\n  - a\n  - b\n":                                                               {3, 4},
+		"push-to-branch:\n  allowed-files:\n  - ../x\n  - ok\n  - ../y\n":                                           {3, 5},
+		"checks:\n  roots:\n  - 1\n  - api\n  - true\n":                                                             {3, 5},
+		"checks:\n  reviewers:\n  - name: a\n    command: x\n    severity:\n      A: x\n      B: low\n      C: y\n": {6, 8},
+	} {
+		_, err := Parse("x", []byte(text))
+		problems, _ := err.(Problems)
+		var lines []int
+		for _, p := range problems {
+			lines = append(lines, p.Line)
+		}
+		if !slices.Equal(lines, want) {
+			t.Errorf("%s\nproblems in lines %v, want %v: %v", text, lines, want, err)
+		}
 	}
 }
 

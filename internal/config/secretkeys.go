@@ -50,12 +50,13 @@ func secretDigests() shape {
 			return nil, f
 		}
 		digests := read.([]string)
+		var found faults
 		for i, d := range digests {
 			digests[i] = strings.TrimPrefix(strings.ToLower(d), "sha256:")
 			if len(digests[i]) != 64 || strings.Trim(digests[i], "0123456789abcdef") != "" {
-				return wrong(n.itemAt(i), "expected the SHA-256 of a value, 64 hexadecimal digits as a denial shows them; never write the value itself")
+				found.add(n.itemAt(i), "expected the SHA-256 of a value, 64 hexadecimal digits as a denial shows them; never write the value itself")
 			}
 		}
-		return digests, nil
+		return digests, found.first
 	}}
 }

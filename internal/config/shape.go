@@ -32,17 +32,32 @@ type shape struct {
 	parse func(n *node) (any, *fault)
 }
 
-// fault is what is wrong with a value: the node to point at, and the reason.
+// fault is what is wrong with a value: the node to point at, and the reason. next is what else is
+// wrong, with another element of the same list.
 type fault struct {
-	at  *node
-	why string
+	at   *node
+	why  string
+	next *fault
+}
+
+// faults are what is wrong with the elements of a list, in their order.
+type faults struct{ first, last *fault }
+
+func (l *faults) add(given *node, format string, args ...any) {
+	f := &fault{at: given, why: fmt.Sprintf(format, args...)}
+	if l.first == nil {
+		l.first = f
+	} else {
+		l.last.next = f
+	}
+	l.last = f
 }
 
 // mismatch returns the fault of a value that does not have its shape at all.
 func mismatch() (any, *fault) { return nil, &fault{} }
 
 func wrong(given *node, format string, args ...any) (any, *fault) {
-	return nil, &fault{given, fmt.Sprintf(format, args...)}
+	return nil, &fault{at: given, why: fmt.Sprintf(format, args...)}
 }
 
 // read decodes a node. Where parse gives no place or reason, the fault has the node
@@ -131,12 +146,13 @@ func sections(item, wants string) shape {
 		if n.kind != listNode {
 			return mismatch()
 		}
+		var found faults
 		for i := range n.items {
 			if k := n.items[i].kind; k != textNode && k != mapNode {
-				return wrong(&n.items[i], "expected %s, found %s in the list", wants, n.items[i].describe())
+				found.add(&n.items[i], "expected %s, found %s in the list", wants, n.items[i].describe())
 			}
 		}
-		return n, nil
+		return n, found.first
 	}}
 }
 
@@ -342,16 +358,16 @@ func texts(item, example string, check func(string) error) shape {
 			return mismatch()
 		}
 		list := make([]string, 0, len(items))
+		var found faults
 		for i := range items {
 			if items[i].kind != textNode {
-				return wrong(&items[i], "expected %s, found %s in the list", wants, items[i].describe())
-			}
-			if err := check(items[i].text); err != nil {
-				return wrong(&items[i], "%s %v", quote(items[i].text), err)
+				found.add(&items[i], "expected %s, found %s in the list", wants, items[i].describe())
+			} else if err := check(items[i].text); err != nil {
+				found.add(&items[i], "%s %v", quote(items[i].text), err)
 			}
 			list = append(list, items[i].text)
 		}
-		return list, nil
+		return list, found.first
 	}}
 }
 
@@ -441,16 +457,17 @@ func labelPatterns() shape {
 			return nil, f
 		}
 		list := v.([]string)
+		var found faults
 		for i, l := range list {
 			at := n.itemAt(i)
 			if negated, ok := strings.CutPrefix(l, "!"); ok && policy.AnyLabelMatches(list, negated) {
-				return wrong(at, "%s takes nothing away from the list, because there is no negation; labels that no item may ask for belong below blocked-labels or blocked", quote(l))
+				found.add(at, "%s takes nothing away from the list, because there is no negation; labels that no item may ask for belong below blocked-labels or blocked", quote(l))
 			}
 			if braces.MatchString(l) {
-				return wrong(at, "%s has braces, which stand for nothing but themselves; write each label, or * for any text", quote(l))
+				found.add(at, "%s has braces, which stand for nothing but themselves; write each label, or * for any text", quote(l))
 			}
 		}
-		return list, nil
+		return list, found.first
 	}
 	return s
 }

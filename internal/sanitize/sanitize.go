@@ -81,23 +81,19 @@ func New(cfg Config) (*Sanitizer, error) {
 	for _, d := range DefaultDomains() {
 		s.hosts[d] = true
 	}
-	allow := func(what, domain string) error {
-		host, ok := configuredHost(domain)
+	if cfg.ServerHost != "" {
+		host, ok := configuredHost(cfg.ServerHost)
 		if !ok {
-			return fmt.Errorf(`%s %q: write a host name such as "example.org"`, what, domain)
+			return nil, fmt.Errorf("the host %q of the GitHub server, which GITHUB_SERVER_URL or GITHUB_API_URL names, is not one that links can be compared with; give the server a name of letters, digits and hyphens, such as github.example.org", cfg.ServerHost)
 		}
 		s.hosts[host] = true
-		return nil
-	}
-	if cfg.ServerHost != "" {
-		if err := allow("server host", cfg.ServerHost); err != nil {
-			return nil, err
-		}
 	}
 	for _, d := range cfg.AllowedDomains {
-		if err := allow("allowed domain", d); err != nil {
-			return nil, err
+		host, ok := configuredHost(d)
+		if !ok {
+			return nil, fmt.Errorf(`allowed domain %q: write a host name such as "example.org"`, d)
 		}
+		s.hosts[host] = true
 	}
 	for _, m := range cfg.AllowedMentions {
 		name := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(m), "@"))
