@@ -99,6 +99,18 @@ type snapshot[T any] struct {
 	read    time.Time
 }
 
+// refusal is an error about what was asked for.
+type refusal string
+
+// Error implements error.
+func (r refusal) Error() string { return string(r) }
+
+// IsRefusal reports whether an error is about what was asked for, so that nothing has failed.
+func IsRefusal(err error) bool {
+	_, ok := errors.AsType[refusal](err)
+	return ok
+}
+
 // New returns the tokens of a store.
 func New(s *store.Store) *Tokens { return &Tokens{store: s} }
 
@@ -110,10 +122,10 @@ var validName = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
 // Add makes a token and returns it, which is the only time that it can be read.
 func (t *Tokens) Add(ctx context.Context, name string, granted ...Scope) (token string, err error) {
 	if !validName.MatchString(name) {
-		return "", fmt.Errorf("the name %q of a token must have 1 to 63 letters, digits, '.', '_' and '-', and begin with a letter or digit", name)
+		return "", refusal(fmt.Sprintf("the name %q of a token must have 1 to 63 letters, digits, '.', '_' and '-', and begin with a letter or digit", name))
 	}
 	if len(granted) == 0 {
-		return "", errors.New("a token needs a scope: read, run, decide or admin")
+		return "", refusal("a token needs a scope: read, run, decide or admin")
 	}
 	var names []string
 	for _, s := range granted {
@@ -122,7 +134,7 @@ func (t *Tokens) Add(ctx context.Context, name string, granted ...Scope) (token 
 	token = prefix + rand.Text() + rand.Text()
 	added, err := t.store.Exec(ctx, `INSERT INTO tokens (name, hash, scopes, created) VALUES ($1, $2, $3, `+t.store.Now()+`) ON CONFLICT (name) DO NOTHING`, name, hash(token), strings.Join(names, " "))
 	if err == nil && added == 0 {
-		err = fmt.Errorf("there is a token called %s already: revoke it, or choose another name", name)
+		err = refusal(fmt.Sprintf("there is a token called %s already: revoke it, or choose another name", name))
 	}
 	if err != nil {
 		return "", err
@@ -142,7 +154,7 @@ func (t *Tokens) Revoke(ctx context.Context, name string) error {
 		return err
 	})
 	if err == nil && removed == 0 {
-		err = fmt.Errorf("there is no token %q: 'airlock token list' lists the tokens", name)
+		err = refusal(fmt.Sprintf("there is no token %q: 'airlock token list' lists the tokens", name))
 	}
 	t.forget()
 	return err

@@ -42,15 +42,15 @@ func TestTokens(t *testing.T) {
 				t.Errorf("%q is accepted", wrong)
 			}
 		}
-		if _, err := tokens.Add(ctx, "ci", Read); err == nil {
+		if _, err := tokens.Add(ctx, "ci", Read); !IsRefusal(err) {
 			t.Error("two tokens have one name")
 		}
 		for _, name := range []string{"", "a b", "-a", strings.Repeat("a", 64), "a\n"} {
-			if _, err := tokens.Add(ctx, name, Read); err == nil {
+			if _, err := tokens.Add(ctx, name, Read); !IsRefusal(err) {
 				t.Errorf("a token is called %q", name)
 			}
 		}
-		if _, err := tokens.Add(ctx, "none"); err == nil {
+		if _, err := tokens.Add(ctx, "none"); !IsRefusal(err) {
 			t.Error("a token has no scope")
 		}
 		list, err := tokens.List(ctx)
@@ -67,8 +67,12 @@ func TestTokens(t *testing.T) {
 		if _, ok, _ := tokens.Check(ctx, secret); ok {
 			t.Error("a revoked token is accepted")
 		}
-		if err := tokens.Revoke(ctx, "ci"); err == nil {
+		if err := tokens.Revoke(ctx, "ci"); !IsRefusal(err) {
 			t.Error("a token is revoked twice")
+		}
+		tokens.store.Close()
+		if _, err := tokens.Add(ctx, "late", Run); err == nil || IsRefusal(err) {
+			t.Errorf("a store that cannot be used counts as a mistake of the caller's: %v", err)
 		}
 	})
 }

@@ -32,7 +32,7 @@ else. From the first token on, everybody needs one.`,
 			return err
 		}
 		defer s.Close()
-		return do(access.New(s))
+		return exitcode.FailedUnless(access.IsRefusal, do(access.New(s)))
 	}
 	withExisting := func(ctx context.Context, do func(*access.Tokens) error) error {
 		s, err := store.OpenNamedExisting(ctx, location, "airlock token add", env.Getenv, access.Tables)
