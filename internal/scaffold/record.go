@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -63,6 +65,25 @@ func (w *writer) noteUnneeded(files []file) {
 			}
 			w.notes = append(w.notes, fmt.Sprintf("%s %s of an earlier run and no longer needed: remove it.", text.Truncate(text.OneLine(path), 200), what))
 		}
+	}
+}
+
+// maxWorkflows bounds the directory of the workflows that noteOtherGates reads, in entries.
+const maxWorkflows = 1000
+
+// noteOtherGates notes agentic workflows, which have a gate of their own. Such a workflow is a
+// Markdown file with a compiled file of its name. If the directory cannot be read, it notes nothing.
+func (w *writer) noteOtherGates() {
+	names, _ := w.dir.List(path.Dir(agentWorkflow), maxWorkflows)
+	var others []string
+	for _, name := range names {
+		stem, compiled := strings.CutSuffix(name, ".lock.yml")
+		if compiled && slices.Contains(names, stem+".md") {
+			others = append(others, path.Dir(agentWorkflow)+"/"+stem+".md")
+		}
+	}
+	if len(others) > 0 && len(w.cfg.Answers.Allow) > 0 {
+		w.notes = append(w.notes, fmt.Sprintf("Here are agentic workflows, which go on with a gate of their own: %s. Where one starts on the same events, two agents answer. What Airlock would honour of one, 'airlock validate --config FILE' says.", text.QuoteList(others)))
 	}
 }
 

@@ -143,6 +143,7 @@ func Write(dir *action.Dir, cfg Config) (Report, error) {
 		return Report{}, err
 	}
 	w.noteUnneeded(files)
+	w.noteOtherGates()
 	results := make([]Result, len(files))
 	texts := make([][]byte, len(files))
 	for i, f := range files { // all are judged before the first is written

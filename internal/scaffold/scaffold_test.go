@@ -446,6 +446,32 @@ func TestPolicyOfAPersonIsRead(t *testing.T) {
 	}
 }
 
+// TestOtherGates asserts that agentic workflows, which have a gate of their own, are named where an
+// agent is set up.
+func TestOtherGates(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	workflows := filepath.Join(root, ".github", "workflows")
+	if err := os.MkdirAll(workflows, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"triage.md", "triage.lock.yml", "README.md", "pnpm.lock.yml"} {
+		if err := os.WriteFile(filepath.Join(workflows, name), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		allow []string
+		noted bool
+	}{{[]string{"triage"}, true}, {nil, false}} {
+		report, _ := write(t, root, scaffold.Config{Answers: scaffold.Answers{Allow: c.allow, Agent: "other", CheckPulls: true}, Release: released})
+		notes := strings.Join(report.Notes, "\n")
+		if strings.Contains(notes, `a gate of their own: ".github/workflows/triage.md". Where`) != c.noted {
+			t.Errorf("%q: %s", c.allow, notes)
+		}
+	}
+}
+
 // TestAnswers asserts that answers that cannot be chosen are refused, with the reason.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
