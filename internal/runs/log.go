@@ -19,9 +19,10 @@ const (
 	mostHeld = 16 << 10
 )
 
-// logWriter keeps what an agent writes, masked, in pieces of complete lines, of which none ends within
-// a private key: a part of a secret could not be recognized. Neither a slow store nor one that fails delays the agent: what could not be written yet waits
-// in memory, at most maxLog of it. Close reports why something could not be kept.
+// logWriter keeps what an agent writes, masked, in pieces of complete lines. No piece ends within a
+// private key, because a part of a secret could not be recognised. Neither a slow store nor one that
+// fails delays the agent: what could not be written yet waits in memory, at most maxLog of it. Close
+// reports why something could not be kept.
 type logWriter struct {
 	store *store.Store
 	run   string
