@@ -28,7 +28,7 @@ type addition struct {
 func (p *planner) addition(e *entry, it *safeoutput.UpdateIssue) (a *addition, cut bool) {
 	a = &addition{operation: it.Operation, key: e.key, marker: e.marker(p.cfg.Run), run: p.cfg.Run}
 	text, cut := p.cfg.compose(p.leadText()+*it.Body, p.cfg.footer(e.settings.Footer), maxBody)
-	a.text = closed(text)
+	a.text = apart(text)
 	return a, cut
 }
 

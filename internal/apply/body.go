@@ -2,6 +2,8 @@ package apply
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/markdown"
@@ -38,7 +40,10 @@ func (c Config) compose(text, footer string, limit int) (composed string, cut bo
 	room := max(limit-markdown.UTF16Len(footer), minRoom)
 	for {
 		head, isCut := markdown.Cut(text, room, cutNote)
-		composed, _ = c.Sanitizer.Body(closed(head) + footer)
+		if head = closed(head); markdown.RefersBack(head, footer) {
+			head = apart(head)
+		}
+		composed, _ = c.Sanitizer.Body(head + footer)
 		composed = strings.TrimSpace(composed)
 		excess := markdown.UTF16Len(composed) - limit
 		switch {
@@ -79,6 +84,13 @@ func sameButMarker(a, b string) bool {
 func closed(text string) string {
 	text = strings.TrimRight(text, " \t\r\n")
 	return text + markdown.CloseOpen(text)
+}
+
+// apart is closed for a text that shares a body with texts of others. Its definitions and footnotes
+// get labels of their own, so that a "[docs]" of somebody else's does not become its link.
+func apart(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return closed(markdown.RenameLabels(text, hex.EncodeToString(sum[:4])))
 }
 
 // title cleans a title again, now with the owner's prefix.

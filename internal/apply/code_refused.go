@@ -39,7 +39,7 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 	body := p.incompleteNote() + "An agent asked for changes that the rules of this repository do not allow, so they were **not** pushed.\n\n" +
 		"> " + markdown.CodeSpan(st.refusal.code) + ": " + markdown.EscapeText(strings.TrimPrefix(st.refusal.message, nothingPushed)) + "\n"
 	if !text.IsBlank(description) {
-		body += "\n" + closed(description) + "\n"
+		body += "\n" + apart(description) + "\n"
 	}
 	switch patch := string(st.patch); {
 	case patch == "":

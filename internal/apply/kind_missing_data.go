@@ -27,7 +27,7 @@ var missingDataHandler = reportHandler(agentReport{
 		parts := []string{"### " + markdown.CodeSpan(cmp.Or(it.DataType, "data"))}
 		for _, p := range []struct{ label, text string }{{"", it.Reason}, {"**What is known:** ", it.Context}, {"**What could help instead:** ", it.Alternatives}} {
 			if strings.TrimSpace(p.text) != "" {
-				parts = append(parts, p.label+closed(p.text))
+				parts = append(parts, p.label+apart(p.text))
 			}
 		}
 		return strings.Join(parts, "\n\n")

@@ -22,9 +22,9 @@ var missingToolHandler = reportHandler(agentReport{
 	intro:   "An agent reported that it lacked what it needed for its task.",
 	section: func(e *entry) string {
 		it := e.item.(*safeoutput.MissingTool)
-		s := "### " + markdown.CodeSpan(it.Tool) + "\n\n" + closed(it.Reason)
+		s := "### " + markdown.CodeSpan(it.Tool) + "\n\n" + apart(it.Reason)
 		if strings.TrimSpace(it.Alternatives) != "" {
-			s += "\n\n**What could help instead:** " + closed(it.Alternatives)
+			s += "\n\n**What could help instead:** " + apart(it.Alternatives)
 		}
 		return s
 	},

@@ -19,9 +19,9 @@ var reportIncompleteHandler = reportHandler(agentReport{
 	intro:   "An agent reported that it did not complete its task.",
 	section: func(e *entry) string {
 		it := e.item.(*safeoutput.ReportIncomplete)
-		s := closed(it.Reason)
+		s := apart(it.Reason)
 		if strings.TrimSpace(it.Details) != "" {
-			s += "\n\n" + closed(it.Details)
+			s += "\n\n" + apart(it.Details)
 		}
 		return s
 	},

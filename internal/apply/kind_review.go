@@ -431,7 +431,7 @@ func (w *reviewWork) pieces(c *reviewComment, room int) []string {
 
 // section returns a comment's text below its place.
 func (c *reviewComment) section() string {
-	return c.heading() + "\n\n" + closed(markdown.StripMarkers(c.item.Body))
+	return c.heading() + "\n\n" + apart(markdown.StripMarkers(c.item.Body))
 }
 
 // heading names the comment's file and lines.

@@ -68,6 +68,53 @@ func TestAdditionsKeepTheTextOfPeople(t *testing.T) {
 	}
 }
 
+// TestDefinitionsStayInTheirText asserts that no text of a body refers to what another text of it
+// defines: an issue's text to an addition, or a footer to the text above it.
+func TestDefinitionsStayInTheirText(t *testing.T) {
+	added := "Read [docs], [the docs][Docs] and more[^1].\n\n[docs]: https://github.com/agents/docs\n[^1]: An agent's note."
+	const theirs = "Our [docs], a [link][docs], a note[^1] and arr[docs][]."
+	for _, operation := range []string{"append", "prepend", "replace-island"} {
+		b := newBench(t, withBody(theirs), githubtest.Options{})
+		want(t, b.run(updateLine(operation, added)), "applied")
+		body := b.issue(issueNumber).Body
+		doc := markdown.Scan(body)
+		at := strings.Index(body, theirs)
+		notes := 0
+		for _, l := range doc.Links {
+			if l.Start >= at && l.Start < at+len(theirs) {
+				t.Errorf("%s: %q became a link in\n%s", operation, body[l.Start:l.End], body)
+			}
+		}
+		for _, n := range doc.Inlines {
+			if n.Kind == markdown.FootnoteRef {
+				notes++
+			}
+		}
+		if links := len(doc.Links); links < 2 || notes != 1 {
+			t.Errorf("%s: %d links and %d references to footnotes in\n%s", operation, links, notes, body)
+		}
+		want(t, b.run(updateLine(operation, added)), "adopted")
+		if again := b.issue(issueNumber).Body; again != body {
+			t.Errorf("%s: a second run changed\n%q to\n%q", operation, body, again)
+		}
+	}
+
+	for footer, link := range map[string]string{
+		"See [the policy][docs].\n\n[docs]: https://github.com/owners/policy": "https://github.com/owners/policy",
+		"Made by [docs].": "",
+	} {
+		b := newBench(t, fixture(), githubtest.Options{})
+		b.kind(safeoutput.KindAddIssueComment, func(k *policy.KindConfig) { k.Footer = &policy.Footer{Text: footer} })
+		want(t, b.run(line(map[string]any{"type": "add-issue-comment", "body": added, "issue_number": issueNumber})), "applied")
+		comments := b.issue(issueNumber).Comments
+		doc := markdown.Scan(comments[len(comments)-1].Body)
+		last := doc.Destination(len(doc.Links) - 1)
+		if link != "" && last != link || link == "" && len(doc.Links) != 2 {
+			t.Errorf("the last of %d links leads to %q:\n%s", len(doc.Links), last, doc.Source)
+		}
+	}
+}
+
 // TestWhatIsAddedIsVisible asserts that an addition is not part of a comment, code fence or
 // element that the text above it leaves open.
 func TestWhatIsAddedIsVisible(t *testing.T) {

@@ -103,6 +103,20 @@ func TestAgainstOracle(t *testing.T) {
 	}
 }
 
+func TestRenamedLabelsRenderAsBefore(t *testing.T) {
+	g := generator{seed: *seed}
+	for range *documents {
+		md := g.document()
+		renamed := RenameLabels(md, "x")
+		if renamed == md || !comparable(md) {
+			continue
+		}
+		if d := differ(oracleTrace(renamed), oracleTrace(md)); d != "" {
+			t.Errorf("%q becomes %q: %s", md, renamed, d)
+		}
+	}
+}
+
 // shrink cuts bytes out of s as long as it still fails.
 func shrink(s string, fails func(string) bool) string {
 	for size := len(s) / 2; size > 0; size /= 2 {
