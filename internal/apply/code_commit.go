@@ -174,8 +174,11 @@ func committerOf(viewer githubapi.Actor, host string) gitrepo.Person {
 	if viewer.DatabaseID == actionsBot {
 		login = actionsLogin
 	}
-	return gitrepo.Person{Name: login, Email: fmt.Sprintf("%d+%s@users.noreply.%s", viewer.DatabaseID, login, host)}
+	return gitrepo.Person{Name: login, Email: fmt.Sprintf("%d+%s@%s%s", viewer.DatabaseID, login, mailHost, host)}
 }
+
+// mailHost begins the host of an account's address that receives no mail.
+const mailHost = "users.noreply."
 
 // The account that GITHUB_TOKEN belongs to, and its name as REST spells it.
 const (
@@ -322,8 +325,19 @@ func hasTrailer(commits []githubapi.Commit, branchKey string) bool {
 // madeBy reports whether Airlock made a commit. Somebody who amends or rebases a commit keeps its
 // message, with Airlock's trailer, but becomes its committer. GitHub, or the server of that host, is
 // itself the committer of a commit that it made for Airlock, and has signed it.
+//
+// Since an earlier workflow run, the account may have got another name, or the server another one:
+// earlier versions of Airlock wrote github.com for each server.
 func madeBy(c githubapi.Commit, committer gitrepo.Person, host string) bool {
-	return c.Committer.Email == committer.Email || c.Committer.Email == "noreply@"+host && c.Verified
+	account, at, _ := strings.Cut(c.Committer.Email, "@")
+	id, _, _ := strings.Cut(committer.Email, "+")
+	switch {
+	case c.Committer.Email == committer.Email, c.Committer.Email == "noreply@"+host && c.Verified:
+		return true
+	case at == mailHost+host:
+		return strings.HasPrefix(account, id+"+")
+	}
+	return strings.HasPrefix(at, mailHost) && strings.HasPrefix(committer.Email, account+"@")
 }
 
 // skipCommands are the words in a commit message that keep GitHub from starting workflows. An

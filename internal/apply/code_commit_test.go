@@ -74,7 +74,11 @@ func TestCommitterOnEachServer(t *testing.T) {
 			t.Errorf("server %q: the committer is %s, want %s", server, got, want)
 		}
 		own := committerOf(b.viewer(), host)
-		for email, want := range map[string]bool{own.Email: true, "noreply@" + host: true, "noreply@elsewhere.example": false} {
+		for email, want := range map[string]bool{
+			own.Email: true, "noreply@" + host: true, "noreply@elsewhere.example": false,
+			"41898282+github-actions[bot]@users.noreply.github.com": true, "41898282+old-name@users.noreply." + host: true,
+			"4189+github-actions[bot]@users.noreply." + host: false, "41898282+github-actions[bot]@elsewhere.example": false, "41898282+old-name@users.noreply.elsewhere.example": false,
+		} {
 			c := githubapi.Commit{Verified: true}
 			c.Committer.Email = email
 			if madeBy(c, own, host) != want {
