@@ -76,6 +76,8 @@ func TestStrangeRefusals(t *testing.T) {
 		"a limit until 9999":      {comment, answer(429, `{}`, "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"), "rate-limited", "the rate limit is reached until 20"},
 		"a reset at no time":      {comment, answer(403, `{"message":"API rate limit exceeded"}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "9223372036854775807"), "rate-limited", "the rate limit is reached until 20"},
 		"renamed":                 {comment, answer(301, `{"message":"Moved Permanently"}`, "Location", "/repositories/42/issues/2/comments"), "not-found", "it has moved"},
+		"sent to another issue":   {comment, answer(307, `{}`, "Location", "/repos/Codertocat/Hello-World/issues/1/comments"), "not-found", "it has moved"},
+		"transferred":             {comment, answer(307, `{}`, "Location", "/repositories/7/issues/2/comments"), "not-found", "the issue was transferred"},
 		"sent to another host":    {comment, answer(307, `{}`, "Location", "http://"+other.addr+"/repos/x"), "malformed", "a redirect to another host"},
 		"moved to another host":   {comment, answer(301, `{}`, "Location", "//"+other.addr+"/repos/x"), "malformed", "a redirect to another host"},
 		"moved nowhere":           {comment, answer(302, ``), "malformed", "a redirect that names no address"},

@@ -317,7 +317,7 @@ func (p *planner) groups(entries []*entry) [][]*entry {
 }
 
 func repoOf(ev event.Event) githubapi.Repo {
-	return githubapi.Repo{Owner: ev.Repo.Owner, Name: ev.Repo.Name}
+	return githubapi.Repo{Owner: ev.Repo.Owner, Name: ev.Repo.Name, ID: ev.Repo.ID}
 }
 
 // path returns the path of something in the repository.

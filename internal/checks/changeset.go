@@ -343,7 +343,7 @@ func (s ChangeSource) fromList(ctx context.Context) (*ChangeSet, error) {
 // fromAPI takes the list of files from GitHub and their texts from the work tree.
 func (s ChangeSource) fromAPI(ctx context.Context, why string) (*ChangeSet, error) {
 	s.Log("what changed comes from GitHub, because git in the workspace cannot compare the commits: " + why)
-	repo := githubapi.Repo{Owner: s.Event.Repo.Owner, Name: s.Event.Repo.Name}
+	repo := githubapi.Repo{Owner: s.Event.Repo.Owner, Name: s.Event.Repo.Name, ID: s.Event.Repo.ID}
 	pull, err := s.Client.GetPull(ctx, repo, s.Event.Number)
 	if err != nil {
 		return nil, exitcode.FailedError(err)

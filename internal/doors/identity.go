@@ -16,7 +16,7 @@ func Identify(ctx context.Context, client *githubapi.Client, ev event.Event, run
 	if client == nil || !run.AwaitsJobName() {
 		return nil
 	}
-	name, err := client.JobName(ctx, githubapi.Repo{Owner: ev.Repo.Owner, Name: ev.Repo.Name}, run.CheckRunID)
+	name, err := client.JobName(ctx, githubapi.Repo{Owner: ev.Repo.Owner, Name: ev.Repo.Name, ID: ev.Repo.ID}, run.CheckRunID)
 	refusal, refused := errors.AsType[*githubapi.Error](err)
 	switch {
 	case err == nil:

@@ -29,7 +29,7 @@ func (g *Gate) tickItems(ctx context.Context, client *githubapi.Client, ev event
 	if client == nil || !g.Ticks(ev) {
 		return nil, nil, nil
 	}
-	repo := githubapi.Repo{Owner: ev.Repo.Owner, Name: ev.Repo.Name}
+	repo := githubapi.Repo{Owner: ev.Repo.Owner, Name: ev.Repo.Name, ID: ev.Repo.ID}
 	verified, others, err := recordedBoxes(ctx, client, repo, ev.Head.SHA)
 	if err != nil {
 		return nil, nil, exitcode.FailedError(err)

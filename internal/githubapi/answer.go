@@ -113,7 +113,9 @@ func judgeSuccess(op *operation, a *answer, now time.Time) *Error {
 }
 
 // judgeRedirect returns nil if a redirect is to be followed. It must keep the scheme, the host and the
-// port, and the redirect of a write must have a status that keeps the method.
+// port, and lead to the same thing in the same repository: that may have another name, but what
+// follows the name stays. An issue that was transferred, for example, is in another repository. The
+// redirect of a write must have a status that keeps the method.
 func judgeRedirect(req *http.Request, op *operation, a *answer) *Error {
 	location := a.resp.Header.Get("Location")
 	to, err := req.URL.Parse(location)
@@ -122,12 +124,34 @@ func judgeRedirect(req *http.Request, op *operation, a *answer) *Error {
 		return op.fail(Malformed, "a redirect that names no address")
 	case !sameOrigin(req.URL, to):
 		return op.fail(Malformed, "a redirect to another host, which is not followed")
-	case op.write && status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect:
-		e := op.fail(NotFound, "it has moved")
-		e.Moved = true
-		return e
+	case !op.repo.IsZero() && !sameThing(req.URL, to, op.repo.ID),
+		op.write && status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect:
+		return op.moved()
 	}
 	return nil
+}
+
+// sameThing reports whether two addresses are the same but for the repository's name, in place of
+// which GitHub's redirects have its id. id is the id that the repository must have, 0 for any.
+func sameThing(a, b *url.URL, id int64) bool {
+	before, _, after := cutRepository(a.Path)
+	newBefore, newID, newAfter := cutRepository(b.Path)
+	return before == newBefore && after == newAfter && (id == 0 || newID == "" || newID == strconv.FormatInt(id, 10))
+}
+
+// cutRepository divides a path of the API around the repository. id is "" if the path contains the
+// repository's name. A path without a repository is returned as before.
+func cutRepository(path string) (before, id, after string) {
+	before, rest, found := strings.Cut(path, "/repos/")
+	if byID, rest, found := strings.Cut(path, "/repositories/"); found && len(byID) < len(before) {
+		id, after, _ = strings.Cut(rest, "/")
+		return byID, id, after
+	}
+	if found {
+		_, rest, _ = strings.Cut(rest, "/")
+		_, after, _ = strings.Cut(rest, "/")
+	}
+	return before, "", after
 }
 
 func sameOrigin(a, b *url.URL) bool {

@@ -123,8 +123,8 @@ func TestRepositoryNames(t *testing.T) {
 	}
 }
 
-// TestRedirects asserts that redirects are followed on the same host only, and never with another
-// method.
+// TestRedirects asserts that redirects are followed on the same host only, to the same thing in the
+// same repository, and never with another method.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	var stolen []string
@@ -141,12 +141,16 @@ func TestRedirects(t *testing.T) {
 		{"another host", other.URL + "/repos/octo/repo/issues/1", 302, githubapi.Malformed, githubapi.Malformed},
 		{"another host, keeping the method", other.URL + "/x", 307, githubapi.Malformed, githubapi.Malformed},
 		{"without a scheme, another host", "//" + strings.TrimPrefix(other.URL, "http://") + "/x", 301, githubapi.Malformed, githubapi.Malformed},
-		{"same host, 307", "/moved", 307, "", ""},
-		{"same host, 308", "/moved", 308, "", ""},
-		{"same host, 301", "/moved", 301, "", githubapi.NotFound},
-		{"same host, 302", "/moved", 302, "", githubapi.NotFound},
+		{"renamed, 307", "/repositories/7/issues/1", 307, "", ""},
+		{"renamed, 308", "/repos/new/name/issues/1", 308, "", ""},
+		{"renamed, 301", "/repositories/7/issues/1", 301, "", githubapi.NotFound},
+		{"renamed, 302", "/repositories/7/issues/1", 302, "", githubapi.NotFound},
+		{"another repository", "/repositories/8/issues/1", 307, githubapi.NotFound, githubapi.NotFound},
+		{"another issue", "/repositories/7/issues/2", 307, githubapi.NotFound, githubapi.NotFound},
+		{"another issue by name", "/repos/octo/repo/issues/2", 307, githubapi.NotFound, githubapi.NotFound},
+		{"another place", "/moved", 307, githubapi.NotFound, githubapi.NotFound},
 		{"nowhere", "", 301, githubapi.Malformed, githubapi.Malformed},
-		{"in circles", "/circle", 307, githubapi.Malformed, githubapi.Ambiguous},
+		{"in circles", "/repos/octo/repo/issues/1", 307, githubapi.Malformed, githubapi.Ambiguous},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var arrived []string // at the new address: the read, and then the write
@@ -154,28 +158,34 @@ func TestRedirects(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				asked++
 				body, _ := io.ReadAll(r.Body)
-				if r.URL.Path == "/moved" {
+				rest := strings.TrimPrefix(r.URL.Path, "/repos/octo/repo/issues/1") // "" for the read, otherwise /comments
+				if rest == r.URL.Path {
 					arrived = append(arrived, r.Method+" "+strings.TrimSpace(string(body))+" "+r.Header.Get("Authorization"))
 					_, _ = io.WriteString(w, `{"id":1,"number":1}`)
 					return
 				}
 				if tt.to != "" {
-					w.Header().Set("Location", tt.to)
+					w.Header().Set("Location", tt.to+rest)
 				}
 				w.WriteHeader(tt.status)
 			}))
 			defer s.Close()
 			c := plainClient(t, s.URL, transport(t, githubapi.TransportOptions{}))
-			_, err := c.GetIssue(t.Context(), repo, 1)
-			if asked > 4 || tt.to == "/circle" && asked != 4 {
+			known := repo
+			known.ID = 7
+			_, err := c.GetIssue(t.Context(), known, 1)
+			if asked > 4 || tt.name == "in circles" && asked != 4 {
 				t.Errorf("%d requests: a redirect is not to be repeated, and at most 3 are followed", asked)
 			}
 			if tt.read == "" && err != nil || tt.read != "" && !errors.Is(err, tt.read) {
 				t.Errorf("read: %v", err)
 			}
-			_, err = c.CreateIssueComment(t.Context(), repo, 1, "x")
+			_, err = c.CreateIssueComment(t.Context(), known, 1, "x")
 			if tt.write == "" && err != nil || tt.write != "" && !errors.Is(err, tt.write) {
 				t.Errorf("write: %v", err)
+			}
+			if tt.read != "" && len(arrived) != 0 {
+				t.Errorf("what was not to be followed arrived: %q", arrived)
 			}
 			for i, request := range arrived {
 				if i > 0 && request != `POST {"body":"x"} Bearer `+secret {

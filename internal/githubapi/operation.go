@@ -136,6 +136,13 @@ func (op *operation) fail(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Op: op.what, Repo: op.repo, Message: fmt.Sprintf(format, args...)}
 }
 
+// moved returns the error about what has another name or number now.
+func (op *operation) moved() *Error {
+	e := op.fail(NotFound, "it has moved")
+	e.Moved = true
+	return e
+}
+
 // uncertain returns the kind of a failure after which nobody knows whether the request took effect:
 // ofRead for a read, for which that does not matter, and Ambiguous for a write.
 func (op *operation) uncertain(ofRead Kind) Kind {

@@ -193,5 +193,5 @@ func pullOf(g *github.PullRequest) Pull {
 
 func pullRefOf(b *github.PullRequestBranch) PullRef {
 	repo := b.GetRepo()
-	return PullRef{Ref: b.GetRef(), SHA: b.GetSHA(), RepoID: repo.GetID(), Repo: Repo{repo.GetOwner().GetLogin(), repo.GetName()}}
+	return PullRef{Ref: b.GetRef(), SHA: b.GetSHA(), RepoID: repo.GetID(), Repo: Repo{Owner: repo.GetOwner().GetLogin(), Name: repo.GetName()}}
 }

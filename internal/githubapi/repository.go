@@ -10,7 +10,12 @@ import (
 )
 
 // Repo names a repository.
-type Repo struct{ Owner, Name string }
+type Repo struct {
+	Owner, Name string
+	// ID is the repository's id, 0 if it is unknown. No redirect to another repository is followed,
+	// and GetRepo does not return another one that has the name now.
+	ID int64
+}
 
 // String returns the form owner/name.
 func (r Repo) String() string { return r.Owner + "/" + r.Name }
@@ -79,8 +84,11 @@ func (c *Client) Login(ctx context.Context, id int64) (string, error) {
 func (c *Client) GetRepo(ctx context.Context, r Repo) (Repository, error) {
 	op := reading(r, "read the repository")
 	g, _, err := c.gh.Repositories.Get(op.context(ctx), r.Owner, r.Name)
+	if err == nil && r.ID != 0 && g.GetID() != 0 && g.GetID() != r.ID {
+		return Repository{}, op.moved()
+	}
 	return result(op, g, err, func(g *github.Repository) Repository {
-		return Repository{ID: g.GetID(), Repo: Repo{g.GetOwner().GetLogin(), g.GetName()}, DefaultBranch: g.GetDefaultBranch(), Archived: g.GetArchived(),
+		return Repository{ID: g.GetID(), Repo: Repo{Owner: g.GetOwner().GetLogin(), Name: g.GetName()}, DefaultBranch: g.GetDefaultBranch(), Archived: g.GetArchived(),
 			HasIssues: g.GetHasIssues(), HasDiscussions: g.GetHasDiscussions(), CloneURL: g.GetCloneURL()}
 	})
 }

@@ -42,6 +42,11 @@ func TestGetRepo(t *testing.T) {
 	if got.CloneURL != "https://github.com/octo/repo.git" {
 		t.Errorf("CloneURL = %q", got.CloneURL)
 	}
+	for id, want := range map[int64]error{1: nil, 2: githubapi.NotFound} {
+		if _, err := env.GetRepo(env.ctx, githubapi.Repo{Owner: "octo", Name: "repo", ID: id}); !errors.Is(err, want) {
+			t.Errorf("the repository with the id %d: %v", id, err)
+		}
+	}
 }
 
 func packed(t *testing.T, text string) string {

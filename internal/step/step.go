@@ -227,7 +227,7 @@ func (s *step) connection(tok token.Token) (doors.Connection, error) {
 
 // repo returns the repository that the event is about.
 func (s *step) repo() githubapi.Repo {
-	return githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}
+	return githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name, ID: s.event.Repo.ID}
 }
 
 // remote returns the repository's own git remote: at the address that GitHub names or,
