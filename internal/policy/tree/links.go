@@ -74,6 +74,51 @@ func (j *judgement) addTargets(to map[string]string, path, by string) {
 	}
 }
 
+// behindLinks returns what the protected patterns with a slash stand for where a directory in them is
+// a link: what is there, and the changed link on the way. With the link config → settings/live,
+// "config/deploy/**" also protects settings/live/deploy. A link that only a wildcard matches is not
+// followed.
+func (j *judgement) behindLinks() *patternSet {
+	behind := newPatternSet(protecting, nil)
+	if len(j.links.links)+len(j.links.gone) == 0 {
+		return behind
+	}
+	add := func(path string, index int) {
+		if path != "" {
+			behind.addPlain(path, true, index)
+		}
+	}
+	protected := j.rules.protected
+	for _, path := range slices.Sorted(maps.Keys(protected.paths)) {
+		if target, through, ok := j.resolve(path); ok {
+			add(target, protected.paths[path])
+			add(through, protected.paths[path])
+		}
+	}
+	for _, g := range protected.globs {
+		fixed := g.text[:max(strings.LastIndexByte(g.text[:strings.IndexAny(g.text, wildcards)], '/'), 0)]
+		if target, through, ok := j.resolve(fixed); ok {
+			text := strings.TrimPrefix(quoteWildcards.Replace(target)+g.text[len(fixed):], "/")
+			behind.globs = append(behind.globs, compiledGlob{text, g.index})
+			add(through, g.index)
+		}
+	}
+	return behind
+}
+
+// wildcards are the characters with a meaning in a pattern without braces.
+const wildcards = `*?[\`
+
+var quoteWildcards = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
+
+// resolve returns where a folded path leads and the changed link that it leads through, both folded.
+// It returns false if no link is on the way.
+func (j *judgement) resolve(path string) (target, through string, ok bool) {
+	target, through, why := j.links.follow(link{"", path, false})
+	target, through = foldProtected(target), foldProtected(through)
+	return target, through, why == "" && (target != path || through != "")
+}
+
 // lookUpAbove returns the value of a path, or of a directory above it.
 func lookUpAbove(values map[string]string, path string) (string, bool) {
 	if len(values) == 0 || len(path) > maxPath {

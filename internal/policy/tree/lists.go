@@ -39,9 +39,9 @@ func (r rules) protects(path string) (int, bool) {
 	return i, ok
 }
 
-// checkProtected checks every changed path, removed ones too, against protected-files, and
-// against what protected links lead to.
-func (j *judgement) checkProtected(targets map[string]string) {
+// checkProtected checks every changed path, removed ones too, against protected-files, against
+// what protected links lead to, and against what is protected by a path with a link in it.
+func (j *judgement) checkProtected(targets map[string]string, behind *patternSet) {
 	it, theLink := "name it under \"exclude\" of protected-files", "name the link under \"exclude\" of protected-files"
 	if len(j.cfg.Protected) > 0 { // the owner's list, next to which there can be no "exclude"
 		it = "change the list of protected-files, or write a mapping with \"exclude\" instead"
@@ -52,6 +52,14 @@ func (j *judgement) checkProtected(targets map[string]string) {
 			j.report(RuleProtected, c.Path, "is what the protected link %s leads to or through; to allow it, %s", quotePath(link), theLink)
 		}
 		i, ok := j.rules.protects(c.Path)
+		verb := "is protected by"
+		if !ok {
+			if i, ok = behind.find(c.Path); ok {
+				_, freed := j.rules.unprotected.find(c.Path)
+				ok = !freed
+			}
+			verb = "is a link, or is reached through one, on a path that is protected by"
+		}
 		if !ok {
 			continue
 		}
@@ -62,7 +70,7 @@ func (j *judgement) checkProtected(targets map[string]string) {
 		case i >= j.rules.manifests:
 			why = " (protect-manifests)"
 		}
-		j.report(RuleProtected, c.Path, "is protected by %q%s; to allow it, %s", j.rules.patterns[i], why, it)
+		j.report(RuleProtected, c.Path, "%s %q%s; to allow it, %s", verb, j.rules.patterns[i], why, it)
 	}
 }
 

@@ -33,14 +33,14 @@ func JudgeSeries(cfg Config, s Series) (commit int, broken []Violation) {
 		added = append(added, addedPaths(changes)...)
 	}
 	places := newOccupancy(added, s.Paths)
-	targets := j.linkTargets()
+	targets, behind := j.linkTargets(), j.behindLinks()
 	for i, changes := range s.Commits {
 		j.tree.Changes = changes
 		linksChanged := j.advance(places)
 		if linksChanged {
-			targets = j.linkTargets()
+			targets, behind = j.linkTargets(), j.behindLinks()
 		}
-		j.checkProtected(targets)
+		j.checkProtected(targets, behind)
 		j.checkAllowed()
 		j.checkModes()
 		j.checkNames()

@@ -136,7 +136,7 @@ func Judge(cfg Config, t Tree) []Violation {
 	j := judgement{cfg: cfg, rules: newRules(cfg), tree: t, links: newLinkMap(t)}
 	j.checkLimits(j.countFiles(), j.newSize())
 	j.reportBroken()
-	j.checkProtected(j.linkTargets())
+	j.checkProtected(j.linkTargets(), j.behindLinks())
 	j.checkAllowed()
 	j.checkModes()
 	j.checkNames()

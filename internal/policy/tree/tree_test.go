@@ -107,6 +107,14 @@ func TestAllowedAndProtectedFiles(t *testing.T) {
 		{"links in what a protected link leads to", Config{Unprotected: []string{"/skills/free.md"}}, Tree{Changes: edited("docs/a.md", "docs/b.md", "docs/free.md", "guide/c.md"),
 			Links: map[string]string{".claude/skills": "../skills", "skills/a.md": "../docs/a.md", "skills/free.md": "../docs/free.md", "skills/more": "../guide", "guide/b.md": "../docs/b.md"}},
 			[]string{"protected-files docs/a.md", "protected-files docs/b.md", "protected-files guide/c.md"}},
+		{"a directory of a protected path is a link", Config{AlsoProtected: []string{"config/deploy/**", "config/*.yml", "web/[ab]/x"}, Unprotected: []string{"/settings/live/free.yml"}},
+			Tree{Changes: edited("settings/live/deploy/a", "settings/live/b.yml", "settings/live/free.yml", "settings/live/c.txt", "settings/deploy/a", "apps/1*/a/x", "apps/12/a/x"),
+				Links: map[string]string{"config": "settings/current", "settings/current": "live", "web": "apps/1*"}},
+			[]string{"protected-files apps/1*/a/x", "protected-files settings/live/b.yml", "protected-files settings/live/deploy/a"}},
+		{"a link on a protected path is changed, made and removed", Config{AlsoProtected: []string{"config/deploy/**", "a/b/*.yml", "x/y"}},
+			Tree{Changes: slices.Concat(changedLink("config", "mine"), newLink("a/b", "mine"), []Change{{Path: "x", OldMode: "120000"}}, newLink("free", "mine")), Links: map[string]string{"free/y": "config"}},
+			[]string{"protected-files a/b", "protected-files config", "protected-files x"}},
+		{"a protected path without links", Config{AlsoProtected: []string{"config/deploy/**", "*/x"}}, Tree{Changes: edited("settings/deploy/a"), Links: map[string]string{"current": "settings", "conf": "settings"}}, nil},
 		{"an invalid pattern lets nothing through", Config{Allowed: []string{"docs/[a"}}, Tree{Changes: edited("docs/a")}, []string{"allowed-files", "allowed-files docs/a"}},
 	})
 }
