@@ -69,7 +69,7 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 		if it == nil {
 			return nil, fmt.Errorf("approved item %d was not made by the policy", i)
 		}
-		canonical, err := safeoutput.Encode(it)
+		canonical, err := safeoutput.Encode(asAsked(a))
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %s: cannot be encoded: %w", a.Line(), it.Kind(), err)
 		}
@@ -88,6 +88,19 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 		}
 	}
 	return entries, nil
+}
+
+// asAsked returns an item as it was asked for, before it was cleaned and got what the owner adds.
+// Keys are made of that: a repeated run, whose configuration may have been edited since, finds what
+// the run before it wrote.
+func asAsked(a policy.Approved) safeoutput.Item {
+	it := safeoutput.Clone(a.Accepted().Item())
+	for _, t := range it.Texts() {
+		if asked, ok := a.Accepted().Asked(t.Field); ok {
+			*t.Value = asked
+		}
+	}
+	return it
 }
 
 // setKeys sets the entry's keys, and counts the entry in equal. Entries that would have the same key
