@@ -209,7 +209,8 @@ func (s *Sanitizer) Message(text string) (string, []Note) {
 }
 
 // embeddedLinks replaces the denied addresses of links in the form of Markdown, with their
-// parentheses, by redactions. What names no host, as in "f[0](std::move(x))", stays.
+// parentheses, by redactions. What names no host, as in "f[0](std::move(x))", stays unless it is a
+// script.
 func (s *Sanitizer) embeddedLinks(text string, n *noter) string {
 	const opening = "]("
 	var b strings.Builder
@@ -222,7 +223,7 @@ func (s *Sanitizer) embeddedLinks(text string, n *noter) string {
 		}
 		end := embeddedEnd(text, start)
 		v := s.judge(text[start:end])
-		if v.allowed || v.host == "" && v.detail != "malformed" {
+		if v.allowed || v.host == "" && v.detail != "malformed" && !isScript(trimURL(text[start:end])) {
 			continue
 		}
 		n.add(RuleLinks, v.detail)
@@ -235,6 +236,13 @@ func (s *Sanitizer) embeddedLinks(text string, n *noter) string {
 		}
 	}
 	return b.String() + text[last:]
+}
+
+// isScript reports whether an address contains what it leads to, which may be a script. In
+// "m[0](data::get())" and "m[0](data: x)" there is none.
+func isScript(address string) bool {
+	scheme, rest := splitScheme(address)
+	return (scheme == "javascript" || scheme == "vbscript" || scheme == "data") && rest != "" && rest[0] != ':'
 }
 
 // embeddedEnd returns the end of the address of an embedded link, which begins at text[i].

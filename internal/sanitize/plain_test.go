@@ -97,6 +97,9 @@ func TestMessage(t *testing.T) {
 		"]" + z + "(https://evil.example)":                    "] (evil.example/redacted)",
 		"[a](https://docs.example.org/x_(y)) [1](2) [b](/c)":  "[a](https://docs.example.org/x_(y)) [1](2) [b](/c)",
 		"m[0](std::move(x)); m[i](name: y); @x fixes #1":      "m[0](std::move(x)); m[i](name: y); @x fixes #1",
+		"[a](javascript:alert(1)) [b]( <JavaScript:x>)":       "[a] (redacted) [b] (redacted)",
+		"[a](data:text/html,x) [b](vbscript:x":                "[a] (redacted) [b] (redacted)",
+		"m[0](data::get()) m[0](data: x) m[0](javascript)":    "m[0](data::get()) m[0](data: x) m[0](javascript)",
 		"https://evil.example is text":                        "https://evil.example is text",
 	} {
 		got, _ := s.Message(in)
