@@ -16,6 +16,29 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
+// TestPullRequestIsMergedMeanwhile lets somebody merge the pull request after the plan was made. It
+// asserts that this does not count as an update that people see.
+func TestPullRequestIsMergedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"It was broken.", "It was broken again."} {
+		b := newCodeBench(t)
+		b.write(map[string]string{"docs/a.md": "1\n"})
+		want(t, b.run(aPull), "applied")
+		b.nextRun()
+		b.write(map[string]string{"docs/a.md": "2\n"})
+		plan := b.plan(strings.ReplaceAll(aPull, "It was broken.", body))
+		b.srv.Change(func(f *githubtest.Fixture) {
+			i := f.Issues[len(f.Issues)-1]
+			i.State, i.Pull.Merged = "closed", true
+		})
+		results := execute(t.Context(), b.deps, plan)
+		want(t, results, "failed(closed)")
+		if !strings.Contains(results[0].Message, "/compare/main...") || results[0].Object.Number == 0 {
+			t.Errorf("%q, %+v", results[0].Message, results[0].Object)
+		}
+	}
+}
+
 // TestPullRequestIsUpdated runs the same workflow again for the same issue, with other changes.
 func TestPullRequestIsUpdated(t *testing.T) {
 	t.Parallel()

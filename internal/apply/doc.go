@@ -30,7 +30,8 @@
 //	                                    and 1 list of pull requests, and its rulesets; for a new
 //	                                    one whether a tag has its name, its rulesets, the
 //	                                    protected patterns; on a later attempt, where no
-//	                                    branch is ours, issues
+//	                                    branch is ours, issues; after a push to the branch of
+//	                                    one that is open, that one
 //	push-to-branch                      self, the repository, the pull request and whether its      1 push (signed: 1 a commit)
 //	                                    branch is protected (2), or the branch that the owner
 //	                                    names; on a later attempt its last 100 commits

@@ -234,6 +234,15 @@ func (w *pullWork) update(ctx context.Context, x *executor, op *Operation, tip s
 			}
 			return r
 		}
+	} else if !w.st.pushed {
+		if now, err := x.deps.GitHub.GetPull(ctx, x.repo, pull.Number); err == nil {
+			pull = now
+		}
+	}
+	if pull.State != "open" { // it was when the plan was made
+		r := w.e.result(Failed, CodeClosed, "pull request #%d was closed or merged while this ran, so nobody would see what was pushed to its branch %q; open another one by hand: %s", pull.Number, w.st.branch, x.comparePage(w.st))
+		r.Object = pullObject(pull, tip, w.st.branch)
+		return r
 	}
 	state := Applied
 	message := fmt.Sprintf("updated pull request #%d and its branch %q", pull.Number, w.st.branch)
