@@ -190,7 +190,7 @@ const RuleBase = "base"
 // forbiddenPull returns why the owner's rules do not allow to push to a pull request; nil
 // where they do.
 func forbiddenPull(s policy.ChangeSettings, defaultBranch, eventBase string, pull githubapi.Pull) *refusal {
-	if !strings.HasPrefix(pull.Title, s.RequiredTitlePrefix) {
+	if !policy.BeginsWith(pull.Title, s.RequiredTitlePrefix) {
 		return &refusal{state: Denied, code: RuleRequiredTitle,
 			message: fmt.Sprintf("the title of pull request #%d does not begin with %q, as title-prefix requires", pull.Number, s.RequiredTitlePrefix)}
 	}

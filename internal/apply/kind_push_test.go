@@ -161,6 +161,8 @@ func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 	}{
 		{"title", func(s *policy.ChangeSettings) { s.RequiredTitlePrefix = "[bot]" }, nil, "denied(required-title-prefix)"},
 		{"title there", func(s *policy.ChangeSettings) { s.RequiredTitlePrefix = "Mend" }, nil, "applied"},
+		{"title with a mention, as Airlock posts it", func(s *policy.ChangeSettings) { s.RequiredTitlePrefix = "@octocat: " },
+			func(i *githubtest.Issue) { i.Title = "@\u200boctocat: Mend it" }, "applied"},
 		{"labels", func(s *policy.ChangeSettings) { s.RequiredLabels = []string{"bug"} }, nil, "denied(required-labels)"},
 		{"labels there", func(s *policy.ChangeSettings) { s.RequiredLabels = []string{"BUG"} }, func(i *githubtest.Issue) { i.Labels = []string{"bug"} }, "applied"},
 		{"closed", nil, func(i *githubtest.Issue) { i.State = "closed" }, "skipped(closed)"},

@@ -100,6 +100,23 @@ func textOf(t *testing.T, a intake.Accepted) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(raw), `{"type":"noop","message":"`), `"}`)
 }
 
+// TestPrefixesWithMentions asserts that a title that begins with the owner's prefix does not get it
+// once more where the first door has made a mention in it inert.
+func TestPrefixesWithMentions(t *testing.T) {
+	in := collect(t, `{"type": "create-issue", "title": "@octocat: fixes #1: t", "body": "b"}`+"\n"+`{"type": "create-issue", "title": "t", "body": "b"}`)
+	for prefix, want := range map[string][]string{"@octocat: ": {"@\u200boctocat: fixes \u200b#1: t", "@octocat: t"}, "@octo: ": {"@octo: @\u200boctocat: fixes \u200b#1: t", "@octo: t"}} {
+		approved, _ := policy.Judge(policy.Config{Kinds: map[policy.Kind]policy.KindConfig{"create-issue": {TitlePrefix: prefix}}}, event.Event{}, in)
+		if len(approved) != len(want) {
+			t.Fatalf("%d items approved, want %d", len(approved), len(want))
+		}
+		for i, a := range approved {
+			if got := a.Item().(*safeoutput.CreateIssue).Title; got != want[i] {
+				t.Errorf("prefix %q: title %q, want %q", prefix, got, want[i])
+			}
+		}
+	}
+}
+
 // TestJudgeIsPure asserts that Judge does not change the items that it is given, and returns the
 // same when it is called again.
 func TestJudgeIsPure(t *testing.T) {

@@ -204,7 +204,7 @@ const maxTitle = 256
 // title puts the prefix before a title that does not begin with it, exactly as it is
 // written, and cuts the result to GitHub's limit.
 func (n *notes) title(prefix, title string) string {
-	if !strings.HasPrefix(title, prefix) {
+	if !BeginsWith(title, prefix) {
 		title = prefix + title
 	}
 	cut := cutTitle(title)
@@ -212,6 +212,13 @@ func (n *notes) title(prefix, title string) string {
 		n.add(RuleTitleLength, "the title was cut to %d characters", maxTitle)
 	}
 	return cut
+}
+
+// BeginsWith reports whether a title begins with an owner's prefix, exactly as it is written, but for
+// the characters by which package sanitize makes mentions and closing words in both inert.
+func BeginsWith(title, prefix string) bool {
+	const inert = "\u200b"
+	return strings.HasPrefix(strings.ReplaceAll(title, inert, ""), strings.ReplaceAll(prefix, inert, ""))
 }
 
 // cutTitle cuts a title to maxTitle UTF-16 code units, the last an ellipsis.
