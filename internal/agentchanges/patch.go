@@ -235,6 +235,9 @@ func (r reader) readMail(ctx context.Context, dir string, mail []byte) (patch, e
 // p.strip. It subtracts the sizes of the patch's binary files from *left.
 func (r reader) check(ctx context.Context, p *patch, left *int) error {
 	if !firstDiff.Match(p.text) {
+		if bytes.Contains(p.text, []byte("\x1b[")) {
+			return fmt.Errorf("%s has the colors of a terminal, with which git cannot read it: write it by 'git diff --no-color --binary BASE'", p.where)
+		}
 		return fmt.Errorf("%s contains no patch: 'git format-patch --stdout BASE..' or 'git diff --binary BASE' writes one", p.where)
 	}
 	for _, m := range binarySize.FindAllSubmatchIndex(p.text, -1) {

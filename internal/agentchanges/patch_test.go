@@ -314,6 +314,7 @@ func TestPatchSeriesErrors(t *testing.T) {
 		want string // "" for no error and no change, but a note
 	}{
 		"words":              {"Sorry, I could not do it.\n", `"x.patch" contains no patch: 'git format-patch`},
+		"colors":             {"\x1b[1mdiff --git a/a.txt b/a.txt\x1b[m\n\x1b[1m--- a/a.txt\x1b[m\n\x1b[1m+++ b/a.txt\x1b[m\n\x1b[36m@@ -1 +1 @@\x1b[m\n\x1b[31m-one\x1b[m\n\x1b[32m+1\x1b[m\n", "git diff --no-color"},
 		"JSON":               {`{"diff": "--- a"}`, "contains no patch"},
 		"only a mail":        {mail(""), ""},
 		"cut":                {"\n\n" + create("b.txt") + "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n", `line 13: git says "corrupt patch"`},
