@@ -27,8 +27,11 @@ const DefaultLease = 15 * time.Second
 // ErrRunning reports that another process carries out the runs of a SQLite store.
 var ErrRunning = errors.New("another process carries out its runs")
 
-// join adds the worker to those of the store under a new name.
+// join adds the worker to those of the store under a new name. The error may be store.ErrNewer.
 func (w *Worker) join(ctx context.Context) (name string, err error) {
+	if err := w.store.CheckVersion(ctx); err != nil {
+		return "", err
+	}
 	host, _ := os.Hostname()
 	host = strings.Trim(regexp.MustCompile(`[^A-Za-z0-9.-]+`).ReplaceAllString(host, "-"), "-")
 	name = strings.Trim(host[:min(len(host), 63)]+"-"+strings.ToLower(rand.Text()[:12]), "-")
@@ -64,7 +67,8 @@ func (w *Worker) leave(ctx context.Context, name string) error {
 
 // keepAlive renews the lease, and releases the runs of dead workers, until ctx ends. It returns early
 // if the lease is lost: another worker has removed this one, or it could not be renewed for two
-// thirds of its time.
+// thirds of its time. It also returns if a newer Airlock has changed the tables, because its workers
+// may record otherwise than this one who carries out a run.
 func (w *Worker) keepAlive(ctx context.Context, name string) {
 	tick := time.NewTicker(w.Lease / 6)
 	defer tick.Stop()
@@ -97,6 +101,13 @@ func (w *Worker) keepAlive(ctx context.Context, name string) {
 			continue
 		}
 		renewed = began
+		checking, cancel := context.WithTimeout(ctx, w.Lease/6)
+		err = w.store.CheckVersion(checking)
+		cancel()
+		if errors.Is(err, store.ErrNewer) {
+			w.Log.Error("this worker ends its runs and takes no further ones", "worker", name, "error", err)
+			return
+		}
 		if exclusive {
 			continue
 		}

@@ -28,6 +28,33 @@ func TestAWorkerGivesSignsOfLife(t *testing.T) {
 	})
 }
 
+// TestAWorkerStepsAsideForANewerAirlock asserts that a worker ends its runs and takes no further ones
+// once a newer Airlock has changed the tables.
+func TestAWorkerStepsAsideForANewerAirlock(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 0)
+		c.program(t, "long", `trap 'echo > ended; exit 1' TERM; echo > begun; while :; do sleep 0.05; done`)
+		r := c.create(t, "long", `{}`)
+		c.startAnother(t, 1, 3*time.Second)
+		c.waitForFile(t, "begun")
+		if _, err := c.store.Exec(t.Context(), `UPDATE airlock_versions SET version = version + 1 WHERE package = 'runs'`); err != nil {
+			t.Fatal(err)
+		}
+		c.waitForFile(t, "ended")
+		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET worker = NULL WHERE id = $1`, r.ID); err != nil {
+			t.Fatal(err)
+		}
+		waitUntil(t, func() bool {
+			workers, err := c.Workers(t.Context())
+			return err == nil && len(workers) == 1 && !workers[0].Live
+		})
+		if now, err := c.Get(t.Context(), r.ID); err != nil || now.Attempt != 1 {
+			t.Errorf("%+v, %v", now, err)
+		}
+	})
+}
+
 // TestAWorkerThatWasTakenForDead asserts that a worker which others have removed ends what it
 // was running before anybody, itself included, begins it again.
 func TestAWorkerThatWasTakenForDead(t *testing.T) {

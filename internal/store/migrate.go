@@ -41,13 +41,13 @@ const createVersions = `CREATE TABLE IF NOT EXISTS airlock_versions (package TEX
 const migrateWithin = time.Hour
 
 // migrate brings the tables up to date. A store that is up to date is only read.
-func (s *Store) migrate(ctx context.Context, schemas []Schema) error {
+func (s *Store) migrate(ctx context.Context) error {
 	versions, err := s.versions(ctx)
 	if err != nil {
 		return err
 	}
 	behind := false
-	for _, schema := range schemas {
+	for _, schema := range s.schemas {
 		if err := s.compatible(schema, versions[schema.Package]); err != nil {
 			return err
 		}
@@ -58,8 +58,22 @@ func (s *Store) migrate(ctx context.Context, schemas []Schema) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, migrateWithin)
 	defer cancel()
-	for _, schema := range schemas {
+	for _, schema := range s.schemas {
 		if err := s.Transact(ctx, func(tx Tx) error { return s.upgrade(ctx, tx, schema) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckVersion returns ErrNewer if a newer Airlock has changed the tables since the store was opened.
+func (s *Store) CheckVersion(ctx context.Context) error {
+	versions, err := s.versions(ctx)
+	if err != nil {
+		return s.Explain(err)
+	}
+	for _, schema := range s.schemas {
+		if err := s.compatible(schema, versions[schema.Package]); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,8 @@ type Store struct {
 	pool   *pgxpool.Pool
 	begin  func(context.Context) (finisher, error)
 
+	schemas []Schema // of the tables that were brought up to date
+
 	mu    sync.Mutex
 	locks map[string]heldLock // what Lock has taken, by name
 	waits func(error)         // see ReportWaits
@@ -60,7 +62,8 @@ func open(ctx context.Context, location string, prepare func(path string) error,
 	if s.pool != nil {
 		schemas = append(slices.Clip(schemas), lockSchema)
 	}
-	if err := s.migrate(ctx, schemas); err != nil {
+	s.schemas = schemas
+	if err := s.migrate(ctx); err != nil {
 		s.Close()
 		return nil, s.unreachable(err)
 	}
