@@ -1,6 +1,7 @@
 package agentchanges
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -22,7 +23,7 @@ type scan struct {
 	tree      *gitrepo.WorkTree
 	others    []*gitrepo.WorkTree // the same directory, opened for other goroutines
 	shadow    *shadow
-	committed committed
+	committed map[string]*stagedFile // of the last commit: see committedFiles
 	index     *index
 	exclude   map[string]bool // paths that stay as they are committed
 	// keepFiltered is WorkspaceConfig.KeepFiltered.
@@ -147,7 +148,7 @@ func (s *scan) classify(dir string, entries []fs.DirEntry) error {
 		switch kind := e.Type(); {
 		case kind.IsDir() && tracked && staged.mode == modeSubmodule:
 			staged.present = true
-			if c, _ := s.committed.file(name); staged.oid != c.oid {
+			if c := s.committed[name]; c == nil || c.oid != staged.oid {
 				s.submodules = append(s.submodules, name)
 			}
 		case kind.IsDir() && s.trackedDirs[name]:
@@ -177,11 +178,11 @@ func (s *scan) compare(name string, staged *stagedFile, e fs.DirEntry) error {
 	}
 	unchanged := s.index.unchanged(staged, info)
 	staged.fresh = unchanged && info.Size() == int64(staged.size)
-	c, found := s.committed.file(name)
-	if found {
+	c := s.committed[name]
+	if c != nil {
 		s.kept++
 	}
-	if c.oid != staged.oid || c.mode != staged.mode || !unchanged {
+	if c == nil || c.oid != staged.oid || c.mode != staged.mode || !unchanged {
 		s.toRead = append(s.toRead, name)
 	}
 	return nil
@@ -235,11 +236,11 @@ func (s *scan) classifyUnknown(ctx context.Context) error {
 // removed lists the committed files that do not exist any more. A file that a sparse checkout
 // leaves out does not count as removed. Neither does an absent submodule, which is noted instead.
 func (s *scan) removed() []string {
-	if s.kept == s.committed.len() {
+	if s.kept == len(s.committed) {
 		return nil
 	}
 	var removed []string
-	for name := range s.committed.names() {
+	for name := range s.committed {
 		staged, tracked := s.index.files[name]
 		switch {
 		case tracked && staged.present, s.present[name]: // it exists
@@ -304,7 +305,7 @@ func (s *scan) copyChanged(ctx context.Context) (changed []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%.300q: %w", name, err)
 		}
-		before, _ := s.committed.file(name)
+		before := cmp.Or(s.committed[name], &stagedFile{}) // of no mode and id, if there is none
 		if filters[name] != "" && mode != modeLink {
 			if known := filtered(filters[name], data, before.oid); known != nil {
 				data = known

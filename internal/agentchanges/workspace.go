@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
-	"maps"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -152,65 +150,24 @@ func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, headTree stri
 	return to, s.notes(), index.stamps(), nil
 }
 
-// committedFile is an entry of the last commit's tree.
-type committedFile struct {
-	mode uint32
-	oid  string
-}
-
 // committedFiles returns the files of the last commit's tree by their names. Where the index notes
-// that its files make this tree, they are taken from the index, and git is not asked. Whoever
+// that its files make this tree, they are those of the index, and git is not asked. Whoever
 // forges that note can decide which files are read, as with everything in the index.
-func (r reader) committedFiles(ctx context.Context, tree string, x *index) (committed, error) {
+func (r reader) committedFiles(ctx context.Context, tree string, x *index) (map[string]*stagedFile, error) {
 	if x.tree == tree && len(x.sparseDirs) == 0 {
-		return committed{index: x}, nil
+		return x.files, nil
 	}
-	files, err := r.listTree(ctx, tree)
-	return committed{listed: files}, err
+	return r.listTree(ctx, tree)
 }
 
-// committed is the files of a tree: those that git listed, or those of the index.
-type committed struct {
-	listed map[string]committedFile
-	index  *index
-}
-
-// file returns the file of a name, and whether there is one.
-func (c committed) file(name string) (committedFile, bool) {
-	if c.index == nil {
-		f, ok := c.listed[name]
-		return f, ok
-	}
-	if f := c.index.files[name]; f != nil {
-		return committedFile{f.mode, f.oid}, true
-	}
-	return committedFile{}, false
-}
-
-// len returns how many files there are.
-func (c committed) len() int {
-	if c.index == nil {
-		return len(c.listed)
-	}
-	return len(c.index.files)
-}
-
-// names returns the names of the files, in any order.
-func (c committed) names() iter.Seq[string] {
-	if c.index == nil {
-		return maps.Keys(c.listed)
-	}
-	return maps.Keys(c.index.files)
-}
-
-// listTree lists the files of a tree by their names.
-func (r reader) listTree(ctx context.Context, tree string) (map[string]committedFile, error) {
+// listTree lists the files of a tree by their names, with nothing but their modes and ids.
+func (r reader) listTree(ctx context.Context, tree string) (map[string]*stagedFile, error) {
 	out, err := r.repo.Run(ctx, gitrepo.Call{Limit: maxIndex}, "ls-tree", "-r", "-z", "--full-tree", tree)
 	if err != nil {
 		return nil, err
 	}
 	records := out.Records()
-	files := make(map[string]committedFile, len(records))
+	files := make(map[string]*stagedFile, len(records))
 	for _, record := range records {
 		entry, name, named := strings.Cut(record, "\t")
 		octal, rest, _ := strings.Cut(entry, " ")
@@ -219,7 +176,7 @@ func (r reader) listTree(ctx context.Context, tree string) (map[string]committed
 		if !named || !ok || err != nil {
 			return nil, fmt.Errorf("git ls-tree answered %.80q", record)
 		}
-		files[name] = committedFile{mode: uint32(mode), oid: oid}
+		files[name] = &stagedFile{mode: uint32(mode), oid: oid}
 	}
 	return files, nil
 }

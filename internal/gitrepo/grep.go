@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -26,8 +25,7 @@ func (r *Repo) Contained(ctx context.Context, commit string, texts []string) (ma
 			patterns = append(patterns, p)
 		}
 	}
-	slices.Sort(patterns)
-	patterns = slices.Compact(patterns)
+	patterns = unique(patterns)
 	contained := map[string]bool{}
 	if len(patterns) == 0 {
 		return contained, nil
