@@ -246,14 +246,7 @@ func TestIssueOfCodeIsThereOnce(t *testing.T) {
 		b.pull(func(s *policy.ChangeSettings) { s.OnViolation, s.FallbackIssue = policy.ViolationIssue, true })
 		b.write(map[string]string{path: "x\n"})
 		b.run(aPull)
-		hidden := true
-		b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-			if r.Operation == "issues/list-for-repo" && hidden {
-				hidden = false
-				return githubtest.Fault{Hide: 1}
-			}
-			return githubtest.Fault{}
-		})
+		b.srv.SetFault(once("issues/list-for-repo", githubtest.Fault{Hide: 1}))
 		b.cfg.Run.Attempt = 2
 		b.run(aPull)
 		var bodies []string

@@ -91,7 +91,7 @@ func TestPatchOfAFailedPush(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/kept.md": "the work\n"})
-	b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "git-http/receive-pack", Fault: githubtest.Fault{Status: 403}}}))
+	b.srv.SetFault(always("git-http/receive-pack", githubtest.Fault{Status: 403}))
 	r := b.run(aPull)
 	if r[0].State != Failed || !strings.Contains(string(b.files[filepath.Base(r[0].File)]), "+the work") {
 		t.Errorf("%s, %q: %q", states(r), r[0].Message, r[0].Notes)

@@ -279,7 +279,7 @@ func TestForgedTrailerPassesNoRule(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
-	b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/create", Fault: githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}}}))
+	b.srv.SetFault(always("pulls/create", githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}))
 	want(t, b.run(aPull), "failed(not-found)")
 	b.srv.SetFault(nil)
 	branch := b.branches("refs/heads/airlock")[0]
@@ -461,15 +461,7 @@ func TestSignedCommitsGoOnAfterAKill(t *testing.T) {
 	b.pull(func(s *policy.ChangeSettings) { s.SignedCommits = true })
 	b.write(map[string]string{"docs/a.md": "1\n"}).commit("One").write(map[string]string{"docs/b.md": "2\n"}).commit("Two")
 	for commits := range 2 {
-		left := commits
-		b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-			if r.Operation == "graphql/CreateCommit" {
-				if left--; left < 0 {
-					return githubtest.Fault{Status: 401, Body: `{"message":"Bad credentials"}`}
-				}
-			}
-			return githubtest.Fault{}
-		})
+		b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "graphql/CreateCommit", Skip: commits, Fault: githubtest.Fault{Status: 401, Body: `{"message":"Bad credentials"}`}}}))
 		want(t, b.run(aPull), "failed(unauthorized)")
 		b.cfg.Run.Attempt++
 	}

@@ -10,18 +10,11 @@ import (
 // TestFetchFaults asserts that a fetch that failed is tried again, like a read of the API.
 func TestFetchFaults(t *testing.T) {
 	t.Parallel()
-	for times, state := range map[int]string{1: "applied applied", 99: "failed(unreachable) applied"} {
+	for n, state := range map[int]string{1: "applied applied", 99: "failed(unreachable) applied"} {
 		b := newCodeBench(t)
 		b.write(map[string]string{"docs/a.md": "1\n"})
 		b.git.Commit("main", map[string]string{"other.txt": "other\n"}, "Move on")
-		left := times
-		b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-			if r.Operation != "git-http/upload-pack" || left == 0 {
-				return githubtest.Fault{}
-			}
-			left--
-			return githubtest.Fault{Status: 502}
-		})
+		b.srv.SetFault(times(n, "git-http/upload-pack", githubtest.Fault{Status: 502}))
 		want(t, b.run(aPull, anIssue), state)
 	}
 }

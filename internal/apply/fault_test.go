@@ -17,12 +17,7 @@ import (
 
 // always returns a fault for every request of an operation.
 func always(operation string, f githubtest.Fault) func(githubtest.Request) githubtest.Fault {
-	return func(r githubtest.Request) githubtest.Fault {
-		if r.Operation == operation {
-			return f
-		}
-		return githubtest.Fault{}
-	}
+	return githubtest.Faults([]githubtest.FaultRule{{Operation: operation, Fault: f}})
 }
 
 // once returns a fault for the first request of an operation.
@@ -30,14 +25,9 @@ func once(operation string, f githubtest.Fault) func(githubtest.Request) githubt
 	return times(1, operation, f)
 }
 
+// times returns a fault for the first n requests of an operation, at least 1.
 func times(n int, operation string, f githubtest.Fault) func(githubtest.Request) githubtest.Fault {
-	return func(r githubtest.Request) githubtest.Fault {
-		if r.Operation != operation || n == 0 {
-			return githubtest.Fault{}
-		}
-		n--
-		return f
-	}
+	return githubtest.Faults([]githubtest.FaultRule{{Operation: operation, Times: n, Fault: f}})
 }
 
 const (

@@ -51,14 +51,7 @@ func TestLimitsOfGitAreWaitedFor(t *testing.T) {
 			if strings.HasPrefix(name, "a fetch") {
 				b.git.Commit("topic", map[string]string{"other.md": "2\n"}, "Go on") // which the workspace does not have
 			}
-			left := tt.times
-			b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-				if r.Operation != tt.operation || left == 0 {
-					return githubtest.Fault{}
-				}
-				left--
-				return tt.fault
-			})
+			b.srv.SetFault(times(tt.times, tt.operation, tt.fault))
 			begun := b.clock.Now()
 			r := b.run(aPush, `{"type":"add-issue-comment","body":"Hello."}`)
 			want(t, r, tt.state+" applied")

@@ -159,15 +159,7 @@ func TestCheckRunWhoseAnswersAreLost(t *testing.T) {
 		for name, f := range faults {
 			t.Run(op+" "+name, func(t *testing.T) {
 				b := ownBench(t, githubtest.Options{Lag: 3 * time.Second})
-				times := 0
-				b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-					if r.Operation == op {
-						if times++; times == 1 {
-							return f
-						}
-					}
-					return githubtest.Fault{}
-				})
+				b.srv.SetFault(once(op, f))
 				want(t, b.runOwn([]intake.OwnItem{checked(120)}), "applied")
 				if diff := cmp.Diff([]string{allOf120}, b.checkRuns()); diff != "" {
 					t.Errorf("check runs (-want +got):\n%s", diff)

@@ -310,14 +310,7 @@ func TestResolvingWhereAnswersAreLost(t *testing.T) {
 				b := ownBench(t, githubtest.Options{})
 				allFine(t, b.runOwn(findings("back", "gone")))
 				allFine(t, b.push().runOwn(findings("gone")))
-				once := true
-				b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-					if r.Operation == op && once {
-						once = false
-						return f
-					}
-					return githubtest.Fault{}
-				})
+				b.srv.SetFault(once(op, f))
 				allFine(t, b.push().runOwn(findings("back", "new")))
 				b.wantOnLines("Found back.", "Found gone. *The checks of aaaaaaa no longer find this.* (resolved)", "Found new.")
 			})

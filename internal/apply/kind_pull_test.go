@@ -87,7 +87,7 @@ func TestReviewersAreAskedOnce(t *testing.T) {
 	})
 	b.pull(func(s *policy.ChangeSettings) { s.Reviewers = []string{"Octocat", "mona", "octo/writers"} })
 	b.write(map[string]string{"docs/a.md": "1\n"})
-	b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/request-reviewers", Fault: githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}}}))
+	b.srv.SetFault(always("pulls/request-reviewers", githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}))
 	r := b.run(aPull)
 	want(t, r, "applied")
 	if !strings.Contains(strings.Join(r[0].Notes, "; "), "could not be requested") {

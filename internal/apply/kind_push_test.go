@@ -277,14 +277,8 @@ func TestPushFaults(t *testing.T) {
 			b := newPullBench(t)
 			head := b.git.SHA("topic")
 			b.write(map[string]string{"docs/a.md": "1\n"})
-			plan, left := b.plan(aPush), tt.times
-			b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-				if r.Operation != "git-http/receive-pack" || left == 0 {
-					return githubtest.Fault{}
-				}
-				left--
-				return tt.fault
-			})
+			plan := b.plan(aPush)
+			b.srv.SetFault(times(tt.times, "git-http/receive-pack", tt.fault))
 			r := execute(t.Context(), b.deps, plan)
 			want(t, r, tt.state)
 			commits := b.git.Run("rev-list", "--count", head+"..topic")
@@ -391,7 +385,7 @@ func TestFailureReportsWhatIsThere(t *testing.T) {
 	want(t, b.run(aPull), "applied")
 	b.nextRun()
 	b.write(map[string]string{"docs/a.md": "2\n"})
-	b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/update", Fault: githubtest.Fault{Status: 403}}}))
+	b.srv.SetFault(always("pulls/update", githubtest.Fault{Status: 403}))
 	r := b.run(strings.ReplaceAll(aPull, "Mend the demo", "Mend it better"))
 	want(t, r, "failed(permission)")
 	if o := r[0].Object; o == nil || b.file(o.Branch, "docs/a.md") != "2" || !strings.Contains(strings.Join(r[0].Notes, ";"), "was pushed; title and text") {
@@ -402,16 +396,7 @@ func TestFailureReportsWhatIsThere(t *testing.T) {
 	b.pull(func(s *policy.ChangeSettings) { s.SignedCommits = true })
 	b.write(map[string]string{"docs/a.md": "1\n"}).commit("One")
 	b.write(map[string]string{"docs/b.md": "2\n"}).commit("Two")
-	commits := 0
-	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-		if r.Operation != "graphql/CreateCommit" {
-			return githubtest.Fault{}
-		}
-		if commits++; commits == 1 {
-			return githubtest.Fault{}
-		}
-		return githubtest.Fault{Status: 403}
-	})
+	b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "graphql/CreateCommit", Skip: 1, Fault: githubtest.Fault{Status: 403}}}))
 	r = b.run(aPull)
 	want(t, r, "failed(permission)")
 	if !strings.Contains(strings.Join(r[0].Notes, ";"), "some of the commits are on the branch") {

@@ -162,13 +162,8 @@ func TestThePlanShowsAPendingReview(t *testing.T) {
 // also concerns this comment alone.
 func TestAThreadThatIsRefusedWithAnError(t *testing.T) {
 	b := refusing(t, githubtest.Options{})
-	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-		if r.Operation != "graphql/AddThreads" {
-			return githubtest.Fault{}
-		}
-		return githubtest.Fault{After: true, Status: 200, Body: `{"data":{"t0":null,"t1":{"thread":{"id":"PRRT_1"}}},
-			"errors":[{"type":"UNPROCESSABLE","path":["t0"],"message":"Line must be part of the diff"}]}`}
-	})
+	b.srv.SetFault(always("graphql/AddThreads", githubtest.Fault{After: true, Status: 200, Body: `{"data":{"t0":null,"t1":{"thread":{"id":"PRRT_1"}}},
+		"errors":[{"type":"UNPROCESSABLE","path":["t0"],"message":"Line must be part of the diff"}]}`}))
 	want(t, b.run(reviewLine("main.go", 1, "Refused."), reviewLine("main.go", 2, "Good.")), "applied applied")
 	pull := b.issue(pullNumber).Pull
 	if len(pull.Reviews) != 1 || len(pull.Comments) != 1 || !strings.Contains(pull.Reviews[0].Body, "Refused.") {

@@ -155,14 +155,7 @@ func TestStickyCommentSurvives(t *testing.T) {
 					want(t, b.runOwn(sticky("A.")), "applied")
 					b.push()
 				}
-				once := true
-				b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-					if r.Operation == op && once {
-						once = false
-						return lost
-					}
-					return githubtest.Fault{}
-				})
+				b.srv.SetFault(once(op, lost))
 				want(t, b.runOwn(sticky("B.")), "applied")
 				if diff := cmp.Diff([]string{"B."}, b.bodies()); diff != "" {
 					t.Errorf("comments (-want +got):\n%s", diff)

@@ -237,14 +237,8 @@ func TestAnUpdateAfterOneThatFailed(t *testing.T) {
 			fix := fixture()
 			issueIn(fix, issueNumber).Author = fix.Viewer // so that a body has the issue's own marker, not the item's
 			b := newBench(t, fix, githubtest.Options{})
-			before, failed := b.issue(issueNumber), false
-			b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-				if r.Operation != "issues/update" || failed {
-					return githubtest.Fault{}
-				}
-				failed = true
-				return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
-			})
+			before := b.issue(issueNumber)
+			b.srv.SetFault(once("issues/update", githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}))
 			want(t, b.run(l, l), "failed(not-found) applied")
 			if is := b.issue(issueNumber); is.State == before.State && is.Title == before.Title && is.Body == before.Body {
 				t.Error("the issue is as before")

@@ -22,7 +22,7 @@ func TestTextsOfLostCode(t *testing.T) {
 					f.Repo.Protected = []string{"topic"}
 				}
 			})
-			b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "repos/get-branch", Fault: githubtest.Fault{Status: 404, Body: `{"message":"Branch not found"}`}}})) // its protection is not known
+			b.srv.SetFault(always("repos/get-branch", githubtest.Fault{Status: 404, Body: `{"message":"Branch not found"}`})) // its protection is not known
 			b.onPull()
 			anyTarget(b.bench)
 			b.cfg.HoldText = holdText

@@ -97,7 +97,7 @@ func TestAClaimThatCannotBeCheckedIsNotBelieved(t *testing.T) {
 		`{"type":"add_comment","body":"b","discussion_number":5}`:                                   "graphql/Discussion",
 		`{"type":"create_pull_request_review_comment","path":"main.go","line":3,"body":"b","pr":5}`: "pulls/get",
 	} {
-		o := githubtest.Options{Fault: githubtest.Faults([]githubtest.FaultRule{{Operation: reads, Fault: forbidden}})}
+		o := githubtest.Options{Fault: always(reads, forbidden)}
 		b := newBench(t, fixture(), o).on("pull_request", pullNumber).anyTarget(safeoutput.KindAddIssueLabel, safeoutput.KindAddIssueComment, safeoutput.KindCreateReviewComment)
 		for _, k := range []safeoutput.Kind{safeoutput.KindAddIssueLabel, safeoutput.KindAddIssueComment} {
 			b.kind(k, func(kc *policy.KindConfig) { kc.Excludes = []safeoutput.Target{safeoutput.Issue} })
