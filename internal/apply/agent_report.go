@@ -70,7 +70,7 @@ func (r agentReport) planIssue(p *planner, group []*entry) Operation {
 			*d = r.asFailed(e, *d)
 		}
 	}
-	op.work = &failedReport{r, op.work}
+	op.work = &issueWork{op.work, r.asFailed}
 	return op
 }
 
@@ -85,20 +85,17 @@ func (r agentReport) asFailed(e *entry, done Result) Result {
 	return failed
 }
 
-// failedReport opens the issue of a report that counts as failed.
-type failedReport struct {
-	report agentReport
-	issue  work
+// issueWork opens an issue in the place of something else. turn returns the result of an item, which
+// is about that, from the result of opening the issue.
+type issueWork struct {
+	open work
+	turn func(e *entry, opened Result) Result
 }
 
-func (w *failedReport) execute(ctx context.Context, x *executor, op *Operation) []Result {
-	results := w.issue.execute(ctx, x, op)
-	for i, res := range results {
-		for _, e := range op.entries {
-			if e.index == res.Index {
-				results[i] = w.report.asFailed(e, res)
-			}
-		}
+func (w *issueWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
+	results := w.open.execute(ctx, x, op)
+	for i, e := range pending(op.entries) {
+		results[i] = w.turn(e, results[i])
 	}
 	return results
 }

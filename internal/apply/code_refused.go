@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -52,8 +51,8 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 	issue := p.issueOperation([]*entry{e}, groupKey("violation", e.key), title, body, nil, e.settings.Footer)
 	issue.Summary = "open an issue instead of pushing: " + issue.Summary
 	issue.Notes = append(issue.Notes, op.Notes...)
-	if w, ok := issue.work.(*createWork); ok {
-		issue.work = &violationWork{create: w, refusal: st.refusal}
+	if issue.work != nil {
+		issue.work = &issueWork{issue.work, st.refusal.withIssue}
 	} else if e.decided.State == Adopted { // otherwise it failed
 		adopted := e.decided.Object
 		e.decide(st.refusal.state, st.refusal.code, "%s", st.refusal.message).Object = adopted
@@ -61,21 +60,14 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 	return issue
 }
 
-// violationWork opens the issue. The item stays refused, because what it asked for was not done.
-type violationWork struct {
-	create  *createWork
-	refusal *refusal
-}
-
-func (w *violationWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
-	results := w.create.execute(ctx, x, op)
-	for i, r := range results {
-		if r.Object == nil {
-			results[i].Notes = append(r.Notes, w.refusal.message)
-			continue
-		}
-		results[i].State, results[i].Code = w.refusal.state, w.refusal.code
-		results[i].Message = fmt.Sprintf("%s; issue #%d describes it", w.refusal.message, r.Object.Number)
+// withIssue returns the result of an item that was refused, from the result of opening the issue about
+// it. The item stays refused, because what it asked for was not done.
+func (r *refusal) withIssue(_ *entry, opened Result) Result {
+	if opened.Object == nil {
+		opened.Notes = append(opened.Notes, r.message)
+		return opened
 	}
-	return results
+	opened.State, opened.Code = r.state, r.code
+	opened.Message = fmt.Sprintf("%s; issue #%d describes it", r.message, opened.Object.Number)
+	return opened
 }

@@ -1,8 +1,10 @@
 package apply
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -60,6 +62,20 @@ func TestReportIncompleteAsAnIssue(t *testing.T) {
 	}
 	if n := len(b.srv.Writes()); n != 1 {
 		t.Errorf("%d writes, want one issue", n)
+	}
+}
+
+// TestReportIncompleteOnALaterAttempt asserts that a later attempt waits for GitHub's lists, in which
+// the issue of the attempt before may be missing, before it opens another one.
+func TestReportIncompleteOnALaterAttempt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second})
+	b.kind(safeoutput.KindReportIncomplete, func(k *policy.KindConfig) { k.CreateIssue = true })
+	want(t, b.run(incomplete), "failed(incomplete)")
+	b.cfg.Run.Attempt = 2
+	want(t, b.run(incomplete), "failed(incomplete)")
+	if writes := operations(b.srv.Writes()); !slices.Equal(writes, []string{"issues/create"}) {
+		t.Errorf("writes %v", writes)
 	}
 }
 

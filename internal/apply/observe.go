@@ -332,7 +332,7 @@ func createsSomething(cfg Config, ev event.Event, entries []*entry, s *Snapshot)
 	for _, op := range trialPlan(cfg, ev, entries, s).Operations {
 		creates := false
 		switch w := op.work.(type) {
-		case *createWork, *violationWork:
+		case *createWork, *issueWork:
 			creates = true
 		case *reviewWork:
 			creates = w.comments() > 0
