@@ -35,9 +35,8 @@ type Note struct {
 
 // noter counts what the rules did to one text.
 type noter struct {
-	notes []Note
-	index map[Note]int // index in notes of each note without its count, if there are many
-	last  int          // the index that was used last
+	notes map[Note]*Note // by their rule and detail
+	last  *Note          // the one that was counted last
 }
 
 func (n *noter) add(rule, detail string) { n.addN(rule, detail, 1) }
@@ -46,61 +45,40 @@ func (n *noter) addN(rule, detail string, count int) {
 	if count <= 0 {
 		return
 	}
-	if n.last < len(n.notes) {
-		if last := &n.notes[n.last]; last.Rule == rule && last.Detail == detail {
-			last.Count += count
-			return
-		}
+	if n.last == nil || n.last.Rule != rule || n.last.Detail != detail {
+		n.last = n.note(Note{Rule: rule, Detail: detail})
 	}
-	key := Note{Rule: rule, Detail: detail}
-	i := n.find(key)
-	if i < 0 {
-		i = len(n.notes)
-		if n.index != nil {
-			n.index[key] = i
-		}
-		n.notes = append(n.notes, key)
-	}
-	n.notes[i].Count += count
-	n.last = i
+	n.last.Count += count
 }
 
-// find returns the index of the note with a rule and detail, or -1. Most texts have few
-// notes; the index is built when there are more.
-func (n *noter) find(key Note) int {
-	const few = 8
-	if len(n.notes) <= few {
-		return slices.IndexFunc(n.notes, func(note Note) bool { return note.Rule == key.Rule && note.Detail == key.Detail })
+// note returns the note with the rule and the detail of key.
+func (n *noter) note(key Note) *Note {
+	if n.notes == nil {
+		n.notes = map[Note]*Note{}
 	}
-	if n.index == nil {
-		n.index = make(map[Note]int)
-		for i, note := range n.notes {
-			n.index[Note{Rule: note.Rule, Detail: note.Detail}] = i
-		}
+	if n.notes[key] == nil {
+		n.notes[key] = &Note{Rule: key.Rule, Detail: key.Detail}
 	}
-	if i, ok := n.index[key]; ok {
-		return i
-	}
-	return -1
+	return n.notes[key]
 }
 
 // list returns the notes, sorted by rule and detail; nil if there are none.
 func (n *noter) list() []Note {
-	for i := range n.notes {
-		n.notes[i].Detail = cleanDetail(n.notes[i].Detail)
+	all := make([]Note, 0, len(n.notes))
+	for _, note := range n.notes {
+		all = append(all, Note{note.Rule, cleanDetail(note.Detail), note.Count})
 	}
-	slices.SortStableFunc(n.notes, func(a, b Note) int {
+	slices.SortFunc(all, func(a, b Note) int {
 		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Detail, b.Detail))
 	})
-	out := n.notes[:0]
-	for _, note := range n.notes {
+	var out []Note
+	for _, note := range all {
 		if k := len(out); k > 0 && out[k-1].Rule == note.Rule && out[k-1].Detail == note.Detail {
 			out[k-1].Count += note.Count
-			continue
+		} else {
+			out = append(out, note)
 		}
-		out = append(out, note)
 	}
-	n.notes, n.index = out, nil
 	return out
 }
 
