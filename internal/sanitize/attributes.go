@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -42,87 +43,63 @@ const (
 	attrVocabulary
 )
 
-// ruleOf returns the rule for an attribute of an element. The names are those of
-// GitHub's published HTML pipeline, as far as they mean something on the elements
-// that stay; class, style and hidden are not among them.
-func ruleOf(element, attr string) attrRule {
-	switch attr {
-	case "href", "hreflang", "rel", "rev":
-		if element != "a" {
-			return attrUnknown
+// elementRule is the rule for an attribute of an element, or of any element if that is "".
+type elementRule struct {
+	element string
+	rule    attrRule
+}
+
+// attrRules has the rules for each attribute, that of any element last. The names are those of
+// GitHub's published HTML pipeline, as far as they mean something on the elements that stay; class,
+// style and hidden are not among them.
+var attrRules = sync.OnceValue(func() map[string][]elementRule {
+	rules := map[string][]elementRule{}
+	for rule, names := range map[attrRule]string{ // a.href is of the element a, cite of any
+		attrURL:       "a.href img.src",
+		attrCite:      "cite longdesc",
+		attrSet:       "source.srcset img.srcset",
+		attrAlt:       "img.alt",
+		attrExpansion: "abbr.title dfn.title",
+		attrHidden:    "alt title abbr aria-label axis label prompt summary",
+		attrToken:     "id name itemprop",
+		attrTokens:    "aria-describedby aria-labelledby headers",
+		attrNumber: "border cellpadding cellspacing charoff cols colspan height hspace maxlength progress rows rowspan size span start " +
+			"tabindex value vspace width",
+		attrFlag:       "checked compact disabled ismap itemscope multiple nohref noshade nowrap open readonly selected",
+		attrAlign:      "align halign valign",
+		attrDirection:  "dir",
+		attrSide:       "clear",
+		attrEdges:      "frame rules",
+		attrScope:      "scope",
+		attrLoading:    "loading",
+		attrTruth:      "aria-hidden",
+		attrRelation:   "a.rel a.rev",
+		attrRole:       "role",
+		attrMarker:     "type",
+		attrLanguage:   "a.hreflang lang",
+		attrColor:      "color",
+		attrDate:       "datetime",
+		attrMedia:      "source.media",
+		attrImageType:  "source.type",
+		attrVocabulary: "itemtype",
+	} {
+		for _, name := range strings.Fields(names) {
+			if element, own, isOwn := strings.Cut(name, "."); isOwn {
+				rules[own] = slices.Insert(rules[own], 0, elementRule{element, rule})
+			} else {
+				rules[name] = append(rules[name], elementRule{rule: rule})
+			}
 		}
-		switch attr {
-		case "href":
-			return attrURL
-		case "hreflang":
-			return attrLanguage
+	}
+	return rules
+})
+
+// ruleOf returns the rule for an attribute of an element.
+func ruleOf(element, name string) attrRule {
+	for _, r := range attrRules()[name] {
+		if r.element == element || r.element == "" {
+			return r.rule
 		}
-		return attrRelation
-	case "src":
-		if element == "img" {
-			return attrURL
-		}
-	case "cite", "longdesc":
-		return attrCite
-	case "srcset":
-		if element == "source" || element == "img" {
-			return attrSet
-		}
-	case "media":
-		if element == "source" {
-			return attrMedia
-		}
-	case "type":
-		if element == "source" {
-			return attrImageType
-		}
-		return attrMarker
-	case "alt":
-		if element == "img" {
-			return attrAlt
-		}
-		return attrHidden
-	case "title":
-		if element == "abbr" || element == "dfn" {
-			return attrExpansion
-		}
-		return attrHidden
-	case "abbr", "aria-label", "axis", "label", "prompt", "summary":
-		return attrHidden
-	case "id", "name", "itemprop":
-		return attrToken
-	case "aria-describedby", "aria-labelledby", "headers":
-		return attrTokens
-	case "border", "cellpadding", "cellspacing", "charoff", "cols", "colspan", "height", "hspace", "maxlength", "progress",
-		"rows", "rowspan", "size", "span", "start", "tabindex", "value", "vspace", "width":
-		return attrNumber
-	case "checked", "compact", "disabled", "ismap", "itemscope", "multiple", "nohref", "noshade", "nowrap", "open",
-		"readonly", "selected":
-		return attrFlag
-	case "align", "halign", "valign":
-		return attrAlign
-	case "dir":
-		return attrDirection
-	case "clear":
-		return attrSide
-	case "frame", "rules":
-		return attrEdges
-	case "scope":
-		return attrScope
-	case "loading":
-		return attrLoading
-	case "aria-hidden":
-		return attrTruth
-	case "role":
-		return attrRole
-	case "lang":
-		return attrLanguage
-	case "color":
-		return attrColor
-	case "datetime":
-		return attrDate
-	case "itemtype":
-		return attrVocabulary
 	}
 	return attrUnknown
 }
