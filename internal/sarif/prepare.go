@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -206,10 +207,8 @@ const maxPacked = 10_000_000
 func pack(log []byte) (packed string, size int, err error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if _, err := z.Write(log); err != nil {
-		return "", 0, fmt.Errorf("packing the SARIF log: %w", err)
-	}
-	if err := z.Close(); err != nil {
+	_, err = z.Write(log)
+	if err = errors.Join(err, z.Close()); err != nil {
 		return "", 0, fmt.Errorf("packing the SARIF log: %w", err)
 	}
 	return base64.StdEncoding.EncodeToString(b.Bytes()), b.Len(), nil
