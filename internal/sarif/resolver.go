@@ -115,7 +115,7 @@ func (r *resolver) invocation(o object) {
 // does not name a file there, or the budget is too small for the path.
 func (r *resolver) artifactLocation(o object) bool {
 	uri, base := stringMember(o, "uri"), stringMember(o, "uriBaseId")
-	if i, ok := index(o, "index", len(r.artifacts)); ok && uri == "" {
+	if i, ok := index(o, len(r.artifacts)); ok && uri == "" {
 		location := child(r.artifacts[i], "location")
 		uri, base = stringMember(location, "uri"), stringMember(location, "uriBaseId")
 	}
@@ -275,7 +275,7 @@ func (c *components) find(ref object) int {
 	if ref == nil {
 		return -1
 	}
-	if i, ok := index(ref, "index", len(c.all)); ok {
+	if i, ok := index(ref, len(c.all)); ok {
 		return i
 	}
 	if i, ok := c.byGUID[strings.ToLower(stringMember(ref, "guid"))]; ok {
@@ -390,11 +390,7 @@ func (r *resolver) element(o object, elements *shared) object {
 // inline replaces o's index by the element that it refers to: it copies the element's
 // members that o lacks.
 func (r *resolver) inline(o object, elements *shared) {
-	for name, v := range r.element(o, elements) {
-		if _, have := o[name]; !have {
-			o[name] = copyOf(v)
-		}
-	}
+	addMissing(o, copyOf(r.element(o, elements)).(object))
 	delete(o, "index")
 	delete(o, "parentIndex")
 }

@@ -182,9 +182,9 @@ func intMember(o object, key string) (int, bool) {
 	return 0, false
 }
 
-// index returns an index member and reports whether it is one of n elements.
-func index(o object, key string, n int) (int, bool) {
-	i, ok := intMember(o, key)
+// index returns the member "index" and reports whether it is that of one of n elements.
+func index(o object, n int) (int, bool) {
+	i, ok := intMember(o, "index")
 	return i, ok && i >= 0 && i < n
 }
 
