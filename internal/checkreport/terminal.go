@@ -1,6 +1,7 @@
 package checkreport
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -19,19 +20,14 @@ const (
 	dim    = "2"
 )
 
-// terminal writes lines and keeps the first error.
+// terminal is what will be written to a terminal.
 type terminal struct {
-	w      io.Writer
+	b      bytes.Buffer
 	safe   SafeText
 	colour bool
-	err    error
 }
 
-func (t *terminal) printf(format string, args ...any) {
-	if t.err == nil {
-		_, t.err = fmt.Fprintf(t.w, format, args...)
-	}
-}
+func (t *terminal) printf(format string, args ...any) { fmt.Fprintf(&t.b, format, args...) }
 
 func (t *terminal) paint(colour, s string) string {
 	if !t.colour {
@@ -44,7 +40,7 @@ func (t *terminal) paint(colour, s string) string {
 // the most severe of these first, what failed and why, and what to do. The headline comes
 // last, where it is read first. colour adds ANSI colours.
 func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
-	t := &terminal{w: w, safe: safe, colour: colour}
+	t := &terminal{safe: safe, colour: colour}
 	for _, r := range d.failedRows() {
 		t.check(r)
 	}
@@ -78,7 +74,8 @@ func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 		mark = t.paint(red, "✗")
 	}
 	t.printf("\n%s %s (%s)\n", mark, t.paint(bold, d.Headline()), duration(millis(d.Output.Time)))
-	return t.err
+	_, err := t.b.WriteTo(w)
+	return err
 }
 
 // check writes one line for a check, and its problems below.
