@@ -92,13 +92,12 @@ type Reader struct {
 
 	fences int
 	code   codeFence
-	hidden hidden    // what is not meant as requests
-	lists  int       // how many brackets around records are open
-	before int       // how many records the batch had before this line
-	utf16  bool      // the file begins as UTF-16
-	cutOff bool      // the file is longer than maxFile
-	doc    *document // nil unless the file begins with a document
-	inDoc  bool      // the document has not ended yet
+	hidden hidden // what is not meant as requests
+	lists  int    // how many brackets around records are open
+	before int    // how many records the batch had before this line
+	utf16  bool   // the file begins as UTF-16
+	cutOff bool   // the file is longer than maxFile
+	doc    document
 }
 
 // NewReader returns a Reader of src, which reads lines of at most 64 MiB and at
@@ -168,9 +167,9 @@ const (
 // split splits the document or the line at pos, which has no end before searched. It
 // returns where the next line begins, or where splitting must go on.
 func (r *Reader) split(b *Batch, pos, searched int) (next int, result splitResult) {
-	if r.inDoc {
+	if r.doc.isOpen() {
 		pos = r.splitDocument(b, pos)
-		if r.inDoc {
+		if r.doc.isOpen() {
 			return pos, needsMore
 		}
 		searched = pos
@@ -675,7 +674,7 @@ func (r *Reader) begin(b *Batch) error {
 	head := b.buf[:min(len(b.buf), sniffSize)]
 	r.utf16 = isUTF16(head)
 	if isDocument(head) {
-		r.doc, r.inDoc = &document{}, true
+		r.doc.state = docStart
 	}
 	return nil
 }

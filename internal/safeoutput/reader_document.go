@@ -25,25 +25,24 @@ type document struct {
 type docState int
 
 const (
-	docStart  docState = iota // before the outermost brace
+	docNone   docState = iota // the file does not begin with a document
+	docStart                  // before the outermost brace
 	docMember                 // before a member's name, or the last brace
 	docColon                  // before a colon
 	docValue                  // before a member's value
 	docItem                   // in the list of items, before an item or the closing bracket
-	docEnd                    // after the last brace
+	docEnd                    // after the last brace, or the end of the file
 )
 
 // IsDocument reports whether the file is one {"items": [...]} document.
-func (r *Reader) IsDocument() bool { return r.doc != nil }
+func (r *Reader) IsDocument() bool { return r.doc.state != docNone }
+
+// isOpen reports whether the document has begun, and not ended.
+func (d *document) isOpen() bool { return d.state != docNone && d.state != docEnd }
 
 // DocumentErrors returns a document's member "errors", as far as it is read.
 // Elements that are not strings are returned as JSON.
-func (r *Reader) DocumentErrors() []string {
-	if r.doc == nil {
-		return nil
-	}
-	return r.doc.errors
-}
+func (r *Reader) DocumentErrors() []string { return r.doc.errors }
 
 // addErrors reads the member "errors".
 func (d *document) addErrors(raw []byte) {
@@ -63,12 +62,7 @@ func (d *document) addErrors(raw []byte) {
 
 // DocumentUnknown returns the names of at most twenty members of a document that are neither "items"
 // nor "errors".
-func (r *Reader) DocumentUnknown() []string {
-	if r.doc == nil {
-		return nil
-	}
-	return r.doc.unknown
-}
+func (r *Reader) DocumentUnknown() []string { return r.doc.unknown }
 
 // maxNames is how many members a document may have.
 const maxNames = 1000
@@ -76,12 +70,7 @@ const maxNames = 1000
 // DocumentProblem returns why nothing in a document counts, or nil: it has two members of one name,
 // or too many. A problem may appear as long as the file has not been read to its end. A record also
 // has that error.
-func (r *Reader) DocumentProblem() error {
-	if r.doc == nil {
-		return nil
-	}
-	return r.doc.problem
-}
+func (r *Reader) DocumentProblem() error { return r.doc.problem }
 
 // name reads the name of a member.
 func (d *document) name(raw []byte, line int) error {
@@ -107,10 +96,10 @@ func (d *document) name(raw []byte, line int) error {
 }
 
 // splitDocument splits the part of a document in b.buf[pos:]. It returns where it
-// stopped. At the document's end it clears inDoc; otherwise it needs more of the file to
-// continue, or the batch is full.
+// stopped: at the document's end, or where it needs more of the file to continue, or
+// where the batch is full.
 func (r *Reader) splitDocument(b *Batch, pos int) (next int) {
-	d := r.doc
+	d := &r.doc
 	for {
 		if d.skipping {
 			n := d.frame.scan(b.buf[pos:])
@@ -127,7 +116,7 @@ func (r *Reader) splitDocument(b *Batch, pos int) (next int) {
 		}
 		if pos == len(b.buf) {
 			if r.eof {
-				r.inDoc = false
+				d.state = docEnd
 				err := ErrCutOff
 				if r.cutOff {
 					err = ErrFileTooLong
@@ -139,7 +128,6 @@ func (r *Reader) splitDocument(b *Batch, pos int) (next int) {
 		if d.step(b.buf[pos]) {
 			pos++
 			if d.state == docEnd {
-				r.inDoc = false
 				return pos
 			}
 			continue
@@ -254,7 +242,7 @@ func (d *document) value(raw []byte) (belongs bool, err error) {
 // documentItem completes the line of an item, or of what stands in place of one, and adds it to
 // the batch.
 func (r *Reader) documentItem(b *Batch, raw []byte, line Line) {
-	d := r.doc
+	d := &r.doc
 	d.frame.reset()
 	d.frame.scan(raw)
 	comment := endOfComment(raw) != ""
