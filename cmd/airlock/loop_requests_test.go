@@ -84,7 +84,7 @@ func TestActionLoopRequests(t *testing.T) {
 		}, 0, slices.Concat([]string{"repos/get-content"}, read, record)},
 		"a push event": {func(j *loopJobs) (string, map[string]any, string) {
 			return "push", j.sample("push.json"), ""
-		}, 3, []string{"repos/get-content"}},
+		}, 2, []string{"repos/get-content"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -163,10 +163,10 @@ func (f *runsFlags) newStop(env Environment) *cobra.Command {
 // it.
 func (f *runsFlags) printRun(env Environment, ask func(runs.Coordinator, context.Context, string) (runs.Run, error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		if !runs.IsID(args[0]) {
-			return exitcode.UsageError(&runs.NotFoundError{ID: args[0]})
-		}
 		return f.withExisting(cmd.Context(), env, func(to runs.Coordinator) error {
+			if !runs.IsID(args[0]) {
+				return exitcode.UsageError(&runs.NotFoundError{ID: args[0]})
+			}
 			r, err := ask(to, cmd.Context(), args[0])
 			if err != nil {
 				return err
