@@ -11,13 +11,18 @@ import (
 type briefForm struct {
 	known  pattern // a line that only this runner prints
 	end    pattern // one that it prints only at its end
-	total  pattern // group 1 is how many tests failed
+	none   pattern // one by which it reports that it ran no test
+	total  pattern // its groups are how many tests failed
 	test   pattern // groups "name", and "path" and "line" where it has them
 	before bool    // the details come before the line
+	bare   bool    // there are no details
 }
 
 // Lines that only one of these runners prints, and only at its end.
 var (
+	ctestEnd   = containing("% tests passed, ", `^\d+% tests passed, \d+ tests? failed out of \d+$`)
+	mesonEnd   = starting("Ok: ", `^Ok: +\d+ *$`)
+	phpunitEnd = containing("ssertion", `^(?:OK \(\d+ tests?, \d+ assertions?\)|Tests: \d+, Assertions: \d+, .*\.)$`)
 	bunEnd     = starting("Ran ", `^Ran \d+ tests? across \d+ files?\.`)
 	denoEnd    = containing(" passed", `^(?:ok|FAILED) \| \d+ passed`)
 	jasmineEnd = containing(" spec", `^\d+ specs?, \d+ failures?`)
@@ -25,12 +30,27 @@ var (
 
 // The forms of the runners whose output a briefReader reads.
 var (
+	ctestForm = briefForm{
+		known: ctestEnd, end: ctestEnd, none: starting("No tests were found!!!", `^No tests were found!!!$`),
+		total: containing("% tests passed, ", `^\d+% tests passed, (\d+) tests? failed out of `),
+		test:  starting("\t", `^\t *\d+ - (?P<name>.+) \((?:Failed|Timeout|Not Run|Bad Command|SEGFAULT|ILLEGAL|INTERRUPT|NUMERICAL|OTHER_FAULT|[A-Z]\w* aborted)\)`), bare: true,
+	}
+	mesonForm = briefForm{
+		known: mesonEnd, end: mesonEnd, none: starting("No suitable tests defined.", `^No suitable tests defined\.$`),
+		total: containing(": ", `^(?:Fail|Unexpected Pass|Timeout): +(\d+) *$`),
+		test:  containing("/", `^ *\d+/\d+ (?P<name>.+?) +(?:FAIL|TIMEOUT|ERROR|INTERRUPT|UNEXPECTEDPASS) +[\d.]+s(?: |$)`), bare: true,
+	}
+	phpunitForm = briefForm{
+		known: phpunitEnd, end: phpunitEnd, none: starting("No tests executed!", `^No tests executed!$`),
+		total: starting("Tests: ", `^Tests: \d+, Assertions: \d+(?:, Errors: (\d+))?(?:, Failures: (\d+))?`), bare: true,
+	}
 	bunForm = briefForm{
 		known: bunEnd, end: bunEnd,
 		total: starting(" ", `^ +(\d+) fail$`), test: starting("(fail) ", `^\(fail\) (?P<name>.+?)(?: \[[\d.]+m?s\])?$`), before: true,
 	}
 	denoForm = briefForm{
 		known: denoEnd, end: denoEnd,
+		none:  containing(" 0 passed", `^ok \| 0 passed`),
 		total: containing(" failed", `^FAILED \| \d+ passed.*? \| (\d+) failed`), test: containing(" => ", `^(?P<name>.+) => (?P<path>[^\s:]+):(?P<line>\d+):\d+$`),
 	}
 	jasmineForm = briefForm{
@@ -59,20 +79,25 @@ type briefReader struct {
 }
 
 func (r *briefReader) line(line string) {
-	total, end := r.form.total.match(line), r.form.end.match(line) != nil
-	r.recognised = r.recognised || r.form.known.match(line) != nil
+	total, end, none := r.form.total.match(line), r.form.end.match(line) != nil, r.form.none.match(line) != nil
+	r.recognised = r.recognised || none || r.form.known.match(line) != nil
 	if total != nil {
-		r.total += atoi(total[1])
+		for _, n := range total[1:] {
+			r.total += atoi(n)
+		}
 	}
-	if end {
-		r.tally.ended = true
+	if end || none {
+		r.tally.end(none)
 	}
-	if total != nil || end {
+	if total != nil || end || none {
 		r.current, r.details = nil, Failure{}
 		return
 	}
 	if m := r.form.test.match(line); m != nil {
 		r.test(m)
+		return
+	}
+	if r.form.bare {
 		return
 	}
 	to := r.current

@@ -182,6 +182,7 @@ func TestFailingCounts(t *testing.T) {
 		"wrapped/nyc": 2, "wrapped/ava": 3, "wrapped/c8": 2, "wrapped/run-p": 3, "wrapped/run-s": 3, "wrapped/concurrently": 3, "wrapped/turbo": 3, "wrapped/lerna": 3, "wrapped/pnpm": 3, "wrapped/yarn": 2,
 		"wrapped/make": 2, "wrapped/coverage": 2, "wrapped/nox": 2, "wrapped/tox": 4,
 		"gradle/pass": 0, "gradle/fail": 2, "gradle/crash": 1, "gradle/hang": unknown, "gradle/nocompile": 1,
+		"ctest/pass": 0, "ctest/fail": 2, "ctest/none": 0, "meson/pass": 0, "meson/fail": 2, "meson/none": 0, "phpunit/pass": 0, "phpunit/fail": 2, "phpunit/none": 0, "prove/none": 0,
 	}
 	for _, c := range captures(t) {
 		if c.check != "tests" {

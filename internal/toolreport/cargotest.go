@@ -8,7 +8,7 @@ import (
 
 var (
 	cargoTest    = starting("test ", `^test (.+?)(?: - should panic)? \.\.\. FAILED$`)
-	cargoResult  = starting("test result: ", `^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored`)
+	cargoResult  = starting("test result: ", `^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; \d+ ignored`)
 	cargoBlock   = starting("---- ", `^---- (.+) stdout ----$`)
 	cargoPanic   = starting("thread ", `^thread '.*' (?:\(\d+\) )?panicked at (?:'.*', )?([^:']+):(\d+):\d+:?$`)
 	cargoCompile = starting("error: could not compile", "^error: could not compile `([^`]+)` \\((.*?)\\)")
@@ -38,7 +38,7 @@ type cargoResults struct {
 	*cargoRun
 	rustc   lineReader
 	failed  int       // in the results of targets
-	ran     int       // tests, in the results of targets
+	ran     int       // tests that were not ignored, in the results of targets
 	began   int       // targets that began to run tests
 	results int       // targets with a result
 	listed  []Failure // of targets with a result
@@ -88,7 +88,7 @@ func (r *cargoResults) result(line string) bool {
 		r.results++
 		r.recognised = true
 		r.failed += atoi(m[2])
-		r.ran += atoi(m[1]) + atoi(m[2]) + atoi(m[3])
+		r.ran += atoi(m[1]) + atoi(m[2])
 		r.listed = append(r.listed, r.open[:min(len(r.open), MaxFailures-len(r.listed))]...)
 		r.open, r.byName = nil, map[string]int{}
 		return true

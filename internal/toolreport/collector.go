@@ -188,7 +188,7 @@ func (l *failureList) describe(line string, limit int) {
 type tally struct {
 	failed  int
 	ended   bool // the runner came to its end
-	noTests bool // the runner reported that it found no test
+	noTests bool // the runner reported that it ran no test: it found none, or skipped all
 	lost    bool // there was too much to count exactly
 	failing []Failure
 }

@@ -16,7 +16,7 @@ type goEvents struct {
 	packages map[string]*goPackage
 	compiler lineReader
 	built    map[string][]string // what the compiler printed, by the import path that it built
-	ran      bool                // a package had tests
+	ran      bool                // a test was not skipped
 	ended    bool                // a package came to its end
 }
 
@@ -64,6 +64,7 @@ func (g *goEvents) event(line []byte) bool {
 			t.paused = e.Action == "pause"
 		}
 	case "pass", "skip", "fail":
+		g.ran = g.ran || e.Test != "" && e.Action != "skip"
 		g.endOne(p, e.Action == "fail", e.Package, e.Test, e.FailedBuild)
 	default:
 		return false
@@ -74,7 +75,6 @@ func (g *goEvents) event(line []byte) bool {
 // endOne ends a test, or a package if test is "".
 func (g *goEvents) endOne(p *goPackage, failed bool, pkg, test, failedBuild string) {
 	if test != "" {
-		g.ran = true
 		if failed {
 			p.fail(test)
 		} else {

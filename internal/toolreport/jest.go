@@ -36,7 +36,7 @@ func (j *jestReader) line(line string) {
 		j.block(line[len("  ● "):])
 	default:
 		if m := jestTotals.match(line); m != nil {
-			j.totals(atoi(m[1]))
+			j.totals(atoi(m[1]), strings.Contains(line, " passed"))
 			return
 		}
 		j.detail(line)
@@ -79,9 +79,10 @@ func (j *jestReader) detail(line string) {
 }
 
 // totals reads the totals of a run, which end it. Another run may follow.
-func (j *jestReader) totals(failed int) {
+func (j *jestReader) totals(failed int, passed bool) {
 	j.failTotal(j.list, failed+j.suites)
-	j.tally.ended, j.tally.noTests, j.recognised = true, false, true
+	j.tally.end(failed+j.suites == 0 && !passed)
+	j.recognised = true
 	j.failureList, j.seen, j.suites, j.file = failureList{}, map[string]bool{}, 0, ""
 }
 
@@ -94,8 +95,7 @@ func (j *jestReader) end() {
 
 // jestLog is what jest --json prints, and vitest's JSON reporter as well.
 type jestLog struct {
-	NumTotalTests int
-	TestResults   []struct {
+	TestResults []struct {
 		Name, Status, Message string
 		AssertionResults      []struct {
 			FullName, Status string
@@ -106,9 +106,11 @@ type jestLog struct {
 }
 
 func (log jestLog) report(c *collector) {
+	ran := false
 	for _, file := range log.TestResults {
 		failed := false
 		for _, a := range file.AssertionResults {
+			ran = ran || a.Status == "passed" || a.Status == "failed"
 			if a.Status == "failed" {
 				failed = true
 				c.fail(Failure{Name: a.FullName, Unit: file.Name, Cause: Failed, Path: file.Name, Line: a.Location.Line, Message: strings.Join(a.FailureMessages, "\n")})
@@ -118,5 +120,5 @@ func (log jestLog) report(c *collector) {
 			c.fail(Failure{Unit: file.Name, Cause: Build, Path: file.Name, Message: file.Message})
 		}
 	}
-	c.tally.ended, c.tally.noTests = true, log.NumTotalTests == 0
+	c.tally.ended, c.tally.noTests = true, !ran
 }

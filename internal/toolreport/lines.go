@@ -140,7 +140,8 @@ func stripEscapes(b []byte) []byte {
 	return out
 }
 
-// pattern is a regular expression for lines, compiled when it is first needed.
+// pattern is a regular expression for lines, compiled when it is first needed. The zero pattern
+// matches no line.
 type pattern struct {
 	literal  string // every matching line contains it; "" for none
 	atStart  bool   // every matching line begins with the literal
@@ -163,7 +164,7 @@ func starting(literal, expr string) pattern {
 
 // match returns the groups of a line that matches, otherwise nil.
 func (p pattern) match(line string) []string {
-	if p.atStart && !strings.HasPrefix(line, p.literal) || !p.atStart && !strings.Contains(line, p.literal) {
+	if p.compiled == nil || p.atStart && !strings.HasPrefix(line, p.literal) || !p.atStart && !strings.Contains(line, p.literal) {
 		return nil
 	}
 	return p.compiled().FindStringSubmatch(line)

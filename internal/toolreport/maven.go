@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	mavenTotals = containing("] Tests run: ", `^\[(?:INFO|ERROR|WARNING)\] Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: \d+$`)
+	mavenTotals = containing("] Tests run: ", `^\[(?:INFO|ERROR|WARNING)\] Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$`)
 	mavenTest   = containing("<<< ", `^\[ERROR\] (.+?)(?: --)? +Time elapsed: .*<<< (?:FAILURE|ERROR)!`)
 )
 
@@ -17,7 +17,7 @@ type mavenReader struct {
 	*collector
 	failureList
 	compiler     lineReader
-	ran, failed  int                       // tests, in the modules that are over
+	ran, failed  int                       // tests that were not skipped, in the modules that are over
 	totals       struct{ ran, failed int } // the last that the module printed
 	naming       bool                      // the next lines name a class's failures
 	crashedNames map[string]bool           // classes whose process ended
@@ -36,7 +36,7 @@ func (r *mavenReader) line(line string) {
 	r.compiler.line(strings.Replace(line, "[ERROR]   ", "  ", 1))
 	if m := mavenTotals.match(line); m != nil {
 		// Totals before these were printed by a test.
-		r.totals.ran, r.totals.failed = atoi(m[1]), atoi(m[2])+atoi(m[3])
+		r.totals.ran, r.totals.failed = atoi(m[1])-atoi(m[4]), atoi(m[2])+atoi(m[3])
 		r.current = nil
 		return
 	}
@@ -94,6 +94,6 @@ func (r *mavenReader) end() {
 	}
 	if r.ended {
 		r.tally.ended = !r.skipped
-		r.tally.noTests = r.ran == 0 && r.tally.failed == 0 && !r.testsFailed
+		r.tally.noTests = r.ran <= 0 && r.tally.failed == 0 && !r.testsFailed
 	}
 }

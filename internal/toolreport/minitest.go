@@ -3,7 +3,7 @@ package toolreport
 import "strings"
 
 var (
-	minitestTotals = containing(" assertions, ", `^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors`)
+	minitestTotals = containing(" assertions, ", `^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors(?:, (?:(\d+) skips|(\d+) pendings, (\d+) omissions))?`)
 	minitestHead   = containing("", `^\s*(?:\d+\) )?(?:Failure|Error):$`)
 	minitestName   = containing("#", `^(\S+#.+?)(?: \[(.+):(\d+)\])?:$`)
 	minitestFrame  = starting("    ", `^    (\S+?):(\d+):in `)
@@ -23,7 +23,7 @@ func (r *minitestReader) line(line string) {
 	naming := r.naming
 	r.naming = false
 	if m := minitestTotals.match(line); m != nil {
-		r.totals(atoi(m[1]), atoi(m[2])+atoi(m[3]))
+		r.totals(atoi(m[1])-atoi(m[4])-atoi(m[5])-atoi(m[6]), atoi(m[2])+atoi(m[3]))
 		return
 	}
 	if strings.HasSuffix(line, ":") && minitestHead.match(line) != nil {
@@ -55,7 +55,7 @@ func (r *minitestReader) line(line string) {
 func (r *minitestReader) totals(ran, failed int) {
 	r.failTotal(r.list, failed)
 	r.failureList = failureList{}
-	r.tally.end(ran == 0 && failed == 0)
+	r.tally.end(ran <= 0 && failed == 0)
 	r.recognised = true
 }
 

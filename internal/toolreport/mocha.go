@@ -98,7 +98,7 @@ func (r *mochaReader) end() { r.flush() }
 
 // mochaLog is what mocha's JSON reporter prints.
 type mochaLog struct {
-	Stats    struct{ Tests int }
+	Stats    struct{ Passes int }
 	Failures []struct {
 		FullTitle, File string
 		Err             struct{ Message string }
@@ -109,5 +109,5 @@ func (log mochaLog) report(c *collector) {
 	for _, f := range log.Failures {
 		c.fail(Failure{Name: f.FullTitle, Unit: f.File, Cause: Failed, Path: f.File, Message: f.Err.Message})
 	}
-	c.tally.ended, c.tally.noTests = true, log.Stats.Tests == 0
+	c.tally.ended, c.tally.noTests = true, log.Stats.Passes+len(log.Failures) == 0
 }

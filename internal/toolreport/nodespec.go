@@ -3,7 +3,7 @@ package toolreport
 import "strings"
 
 var (
-	nodeTotal = starting("ℹ ", `^ℹ (tests|fail|cancelled|duration_ms) ([\d.]+)$`)
+	nodeTotal = starting("ℹ ", `^ℹ (tests|fail|cancelled|skipped|duration_ms) ([\d.]+)$`)
 	nodeTest  = starting("✖ ", `^✖ (.*?)(?: \([\d.]+ms\))?(?: # (?i:(todo|skip)\b.*))?$`)
 )
 
@@ -90,5 +90,5 @@ func (n *nodeSpecReader) end() {
 	if total := n.totals["fail"] + n.totals["cancelled"]; total > 0 && len(n.listed) == 0 {
 		n.tally.failed, n.tally.ended = total, false // the runner did not list them
 	}
-	n.tally.noTests = n.totals["tests"] == 0
+	n.tally.noTests = n.totals["tests"] <= n.totals["skipped"]
 }

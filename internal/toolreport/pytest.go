@@ -12,7 +12,7 @@ var (
 	pytestSection = starting("___", `^_{3,} (?:ERROR at (?:setup|teardown) of |ERROR collecting )?(.+?) _{3,}$`)
 	pytestPlace   = containing(".py", `^(?:E +File ")?([^\s:"][^:"]*\.py)(?:", line |:)(\d+)(?:: \S|$)`)
 	pytestBanner  = starting("=", `^=+ (test session starts|short test summary info) =+$`)
-	pytestCounts  = lazyregexp.New(`(\d+) (failed|errors?|passed|skipped|xfailed|xpassed)\b`)
+	pytestCounts  = lazyregexp.New(`(\d+) (failed|errors?|passed|xfailed|xpassed)\b`)
 )
 
 // pytestReader reads pytest: the summary lists what failed, and the sections before it
@@ -35,7 +35,7 @@ type pytestReader struct {
 type pytestSummary struct {
 	failed   int
 	agrees   bool // the summary lists as many failures
-	none     bool // the totals count no tests
+	none     bool // the totals count no tests, or only skipped ones
 	failures []Failure
 }
 

@@ -78,6 +78,9 @@ func rows() []row {
 		{name: "rspec", words: []string{"rspec"}, open: bothStreams(newRSpec), exits: []int{1}, tests: true},
 		{name: "minitest", words: []string{"rake test", "rails test", "m"}, open: bothStreams(newMinitest), exits: []int{1}, tests: true},
 		{name: "maven", words: []string{"mvn", "mvnw"}, open: bothStreams(newMaven), exits: []int{1}, tests: true, quiet: true},
+		{name: "ctest", words: []string{"ctest"}, open: bothStreams(ctestForm.reader), exits: []int{8}, tests: true, quiet: true},
+		{name: "meson", words: []string{"meson test"}, open: bothStreams(mesonForm.reader), exits: []int{1}, tests: true, quiet: true},
+		{name: "phpunit", words: []string{"phpunit"}, open: bothStreams(phpunitForm.reader), exits: []int{1, 2}, tests: true, quiet: true},
 		{name: "gradle", words: []string{"gradle", "gradlew"}, open: openGradle, exits: []int{1}, tests: true, quiet: true},
 	}
 }

@@ -3,7 +3,7 @@ package toolreport
 import "strings"
 
 var (
-	rspecTotals = containing(" example", `^(\d+) examples?, (\d+) failures?(?:, \d+ pending)?(?:, (\d+) errors? occurred outside of examples)?$`)
+	rspecTotals = containing(" example", `^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?(?:, (\d+) errors? occurred outside of examples)?$`)
 	rspecAgain  = starting("rspec ", `^rspec '?(\S+?)(?::(\d+)|\[[\d:]+\])'?(?: # (.*))?$`)
 	rspecHead   = starting("  ", `^  \d+\) (.*)$`)
 )
@@ -24,7 +24,7 @@ func newRSpec(c *collector) lineReader {
 
 func (r *rspecReader) line(line string) {
 	if m := rspecTotals.match(line); m != nil {
-		r.totals(atoi(m[1]), atoi(m[2])+atoi(m[3]))
+		r.totals(atoi(m[1])-atoi(m[3]), atoi(m[2])+atoi(m[4]))
 		return
 	}
 	if line == "Failed examples:" {
@@ -65,9 +65,9 @@ func (r *rspecReader) detail(line string) {
 	}
 }
 
-func (r *rspecReader) totals(examples, failed int) {
+func (r *rspecReader) totals(ran, failed int) {
 	r.tally.failed += failed
-	r.tally.end(examples == 0 && r.tally.failed == 0)
+	r.tally.end(ran <= 0 && r.tally.failed == 0)
 	r.recognised = true
 }
 
@@ -96,7 +96,9 @@ type rspecLog struct {
 }
 
 func (log rspecLog) report(c *collector) {
+	ran := false
 	for _, e := range log.Examples {
+		ran = ran || e.Status != "pending"
 		switch e.Status {
 		case "failed":
 			c.fail(Failure{Name: e.Description, Cause: Failed, Path: e.Path, Line: e.Line, Message: strings.TrimSpace(e.Exception.Message)})
@@ -107,5 +109,5 @@ func (log rspecLog) report(c *collector) {
 	for range min(log.Summary.Outside, 1_000_000) {
 		c.fail(Failure{Cause: Build, Message: "an error occurred outside of the examples"})
 	}
-	c.tally.ended, c.tally.noTests = true, len(log.Examples) == 0
+	c.tally.ended, c.tally.noTests = true, !ran
 }

@@ -13,9 +13,10 @@ var (
 // runner: indented by four, before the test that they belong to.
 type tapReader struct {
 	*collector
-	failed     []bool // by depth: whether a test failed there since the last one of the level above
-	planned    int    // -1: no plan yet
-	points     int    // tests of the outermost level
+	levels     []tapLevel // by depth
+	ran        bool       // a test without subtests was not skipped
+	planned    int        // -1: no plan yet
+	points     int        // tests of the outermost level
 	hasVersion bool
 	bailed     bool
 	syntax     bool     // a comment named a syntax error
@@ -27,6 +28,12 @@ type tapReader struct {
 	count      int      // tests that failed, without those whose subtests failed
 	listed     []Failure
 	comment    string // the last comment: tape prints the name of a test before its assertions
+}
+
+// tapLevel is what was read at one depth since the last test of the level above.
+type tapLevel struct {
+	tests  bool // there was a test
+	failed bool // one failed
 }
 
 func newTAP(c *collector) lineReader { return &tapReader{collector: c, planned: -1} }
@@ -48,6 +55,10 @@ func (t *tapReader) line(line string) {
 	case strings.HasPrefix(line, "TAP version "):
 		t.flush()
 		t.hasVersion, t.recognised = true, true
+	case line == "Result: NOTESTS": // prove's, for files that it found nothing in
+		t.flush()
+		t.recognised = true
+		t.tally.end(true)
 	case strings.HasPrefix(line, "Bail out!"):
 		t.bailed = true
 	case strings.HasPrefix(line, "# SyntaxError"):
@@ -87,17 +98,19 @@ func (t *tapReader) point(depth int, ok bool, text string) {
 		t.points++
 	}
 	name, directive := tapDirective(text)
-	for len(t.failed) <= depth+1 {
-		t.failed = append(t.failed, false)
+	for len(t.levels) <= depth+1 {
+		t.levels = append(t.levels, tapLevel{})
 	}
-	t.isParent = t.failed[depth+1]
-	clear(t.failed[depth+1:])
+	t.ran = t.ran || directive != "SKIP" && !t.levels[depth+1].tests
+	t.isParent = t.levels[depth+1].failed
+	clear(t.levels[depth+1:])
+	t.levels[depth].tests = true
 	syntax := t.syntax
 	t.syntax = false
 	if ok || directive == "TODO" || directive == "SKIP" {
 		return
 	}
-	t.failed[depth] = true
+	t.levels[depth].failed = true
 	t.test, t.yaml = &Failure{Name: name, Cause: Failed}, false
 	if syntax && depth == 0 {
 		t.test.Cause = Build
@@ -187,5 +200,5 @@ func (t *tapReader) end() {
 		t.recognised = true
 	}
 	t.tally.ended = t.tally.ended || complete
-	t.tally.noTests = t.tally.noTests || complete && t.planned == 0
+	t.tally.noTests = t.tally.noTests || complete && !t.ran
 }

@@ -10,6 +10,7 @@ var (
 	unittestHead      = containing("", `^(FAIL|ERROR): (\S+)(?: \((\S+)\))?`)
 	unittestFrame     = containing(`File "`, `^ +File "(.+)", line (\d+)`)
 	unittestRan       = starting("Ran ", `^Ran (\d+) tests? in `)
+	unittestSkipped   = containing("skipped=", `\bskipped=(\d+)`)
 	unittestSuccesses = containing("unexpected successes", `unexpected successes=(\d+)`)
 )
 
@@ -94,7 +95,10 @@ func (u *unittestReader) block(name, full string) {
 
 func (u *unittestReader) totals(line string) {
 	u.end()
-	u.tally.end(u.ran == 0 && u.tally.failed == 0)
+	if m := unittestSkipped.match(line); m != nil {
+		u.ran -= atoi(m[1])
+	}
+	u.tally.end(u.ran <= 0 && u.tally.failed == 0)
 	u.recognised = true
 	if m := unittestSuccesses.match(line); m != nil {
 		u.tally.failed += atoi(m[1])

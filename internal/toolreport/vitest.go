@@ -14,6 +14,7 @@ type vitestRun struct {
 	*collector
 	suites int // files that failed to load, hooks
 	failed int // tests
+	ran    bool
 }
 
 // vitestReader reads one of the streams.
@@ -39,6 +40,7 @@ func (v *vitestReader) line(line string) {
 	if m := vitestTotals.match(line); m != nil {
 		v.tally.ended, v.section, v.current = true, "", nil
 		v.failed += atoi(m[1])
+		v.ran = v.ran || strings.Contains(line, " passed") || strings.Contains(line, " failed")
 		return
 	}
 	switch {
@@ -86,5 +88,6 @@ func (v *vitestReader) end() {
 	v.failAll(v.list)
 	if v.tally.ended {
 		v.tally.failed = v.failed + v.suites
+		v.tally.noTests = !v.ran
 	}
 }

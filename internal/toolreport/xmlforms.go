@@ -120,12 +120,13 @@ type xmlReader struct {
 	file   string     // the current file in checkstyle's XML
 	suites []xmlSuite // the open ones in JUnit's XML, outermost first
 	last   string     // the name of the last failed test, in pytest's XML
-	tests  int
+	ran    bool       // a test was not skipped
 
 	test    Failure
 	class   string          // of the test; some runners put its file there
 	failed  bool            // the test failed
 	todo    bool            // the test was expected to fail: node's runner does not count it
+	skipped bool            // the test did not run
 	details strings.Builder // the text of the failure element
 	inside  bool            // the reader is in the failure element
 }
@@ -168,15 +169,15 @@ func (x *xmlReader) start(e xml.StartElement) {
 	case "failure":
 		x.failure(attribute)
 	case "skipped":
-		x.todo = attribute("type") == "todo"
+		kind := attribute("type")
+		x.todo, x.skipped = kind == "todo", kind != "todo" && kind != "pytest.xfail"
 	case "testsuite":
 		x.form = "junit"
 		x.suites = append(x.suites, xmlSuite{name: attribute("name"), file: attribute("file"), problems: atoi(attribute("errors")) + atoi(attribute("failures"))})
 	case "testsuites":
 		x.form = "junit"
 	case "testcase":
-		x.failed, x.todo, x.class = false, false, attribute("classname")
-		x.tests++
+		x.failed, x.todo, x.skipped, x.class = false, false, false, attribute("classname")
 		x.test = Failure{Name: strings.TrimPrefix(attribute("classname")+" "+attribute("name"), " "), Unit: x.suite().name, Cause: Failed,
 			Path: cmp.Or(attribute("file"), x.suite().file), Line: atoi(attribute("line"))}
 		if attribute("name") == "" {
@@ -206,6 +207,7 @@ func (x *xmlReader) end(name string) {
 	case "failure", "error":
 		x.inside = false
 	case "testcase":
+		x.ran = x.ran || !x.skipped
 		switch {
 		case x.failed && x.todo:
 			for i := range x.suites {
@@ -269,7 +271,7 @@ func (x *xmlReader) done() {
 		x.suiteEnd()
 	}
 	if x.form == "junit" {
-		x.c.tally.ended, x.c.tally.noTests = true, x.tests == 0 && x.c.tally.failed == 0
+		x.c.tally.ended, x.c.tally.noTests = true, !x.ran && x.c.tally.failed == 0
 	}
 }
 

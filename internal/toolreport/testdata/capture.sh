@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # capture.sh [GROUP...]: make the captures again, all of them or those of some
-# groups (go, node, style, deno, python, rust, ruby, java, wrapped, more), with the real
+# groups (go, node, style, deno, python, rust, ruby, java, wrapped, more, plain), with the real
 # tools.
 #
 # Each capture is what a tool printed on one of the small projects in projects/:
@@ -18,7 +18,7 @@ set -euo pipefail
 debian="python3-pytest black flake8 mypy ruby rubocop ruby-rspec ruby-minitest
   gradle checkstyle default-jdk-headless maven maven-debian-helper libsurefire-java junit4
   libmaven-compiler-plugin-java libmaven-resources-plugin-java libmaven-jar-plugin-java
-  make tox nox python3-coverage"
+  make tox nox python3-coverage cmake meson phpunit"
 npm="jest@29.7.0 vitest@3.2.7 mocha@11.8.0 eslint@9.39.5 typescript@5.9.3 prettier@3.10.1
   nyc@18.0.0 c8@12.0.0 turbo@2.11.11 npm-run-all@4.1.5 concurrently@9.2.5 lerna@9.0.7 pnpm@9.15.9 yarn@1.22.22 ava@7.0.0
   jasmine@5.13.0 @playwright/test@1.65.1 deno@2.9.6 @oven/bun-linux-x64-baseline@1.2.23"
@@ -396,7 +396,28 @@ group_more() {
   cd / && umount /src/node_modules
 }
 
-groups=("$@"); [ $# -gt 0 ] || groups=(go node style deno python rust ruby java wrapped more)
+group_plain() {
+  project plain
+  local tool=ctest version
+  version=$(debian_version cmake)
+  cmake -S ctest -B ctest/build >/dev/null
+  capture ctest/pass tests ctest/build "one test passes" ctest -R '^adds$'
+  capture ctest/fail tests ctest/build "a test fails, one hangs, and one is skipped" ctest
+  capture ctest/none tests ctest/build "no test has the name" ctest -R nowhere
+  tool=meson version=$(debian_version meson)
+  meson setup meson/build meson >/dev/null
+  capture meson/pass tests meson "one test passes" meson test -C build --no-rebuild adds
+  capture meson/fail tests meson "a test fails, one hangs, and one is skipped" meson test -C build --no-rebuild
+  capture meson/none tests meson "no test has the name" meson test -C build --no-rebuild nowhere
+  tool=phpunit version=$(debian_version phpunit)
+  capture phpunit/pass tests phpunit "one test passes" phpunit --filter Adds tests
+  capture phpunit/fail tests phpunit "a test fails, one throws, and one is skipped" phpunit tests
+  capture phpunit/none tests phpunit "no test has the name" phpunit --filter nowhere tests
+  tool=tap version=$(perl -MTAP::Harness -e 'print TAP::Harness->VERSION')
+  capture prove/none tests prove "all tests are skipped" prove t
+}
+
+groups=("$@"); [ $# -gt 0 ] || groups=(go node style deno python rust ruby java wrapped more plain)
 : >"$manifest.rows"
 for g in "${groups[@]}"; do (trap - EXIT; "group_$g"); done
 # Rows of captures that were not made again are kept.
