@@ -93,9 +93,12 @@ func selection(c commandLine, script, name string) []string {
 	case "minitest":
 		return []string{"TESTOPTS=--name=" + name}
 	case "maven":
-		return []string{"-Dtest=" + name}
+		return []string{"-Dtest=" + strings.Join(mavenPatterns(name), ","), "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"} // as other modules have none
 	case "gradle":
-		return []string{"--tests", name}
+		if strings.Contains(name, "*") {
+			return []string{"--tests", name}
+		}
+		return []string{"--tests", name, "--tests", "*." + name, "--tests", "*." + name + "[*]"} // the last are tests with parameters
 	}
 	var option []string
 	switch {
@@ -125,6 +128,20 @@ func unittestPatterns(name string) []string {
 	patterns := []string{"*." + literal, "*." + literal + ".*", literal + ".*"}
 	if strings.Contains(name, ".") { // it may begin with the module
 		patterns = append(patterns, "*"+literal)
+	}
+	return patterns
+}
+
+// mavenPatterns returns the patterns of Surefire that match the classes and tests of a name, also
+// tests with parameters.
+func mavenPatterns(name string) []string {
+	if strings.ContainsAny(name, "#*?,!%[") { // a pattern of its own
+		return []string{name}
+	}
+	patterns := []string{name, "*#" + name, "*#" + name + "[*]"}
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		test := name[:i] + "#" + name[i+1:]
+		patterns = append(patterns, test, test+"[*]")
 	}
 	return patterns
 }
@@ -181,6 +198,9 @@ func (w *run) selectedNone(name string) bool {
 	}
 	if totals, ok := ranTotals[tool]; ok {
 		matches := totals.FindAllStringSubmatch(printed, -1)
+		if tool == "maven" && len(matches) == 0 { // it may be quiet; then its reports count
+			return !w.last.report.Tests.Known
+		}
 		return len(matches) > 0 && !slices.ContainsFunc(matches, func(m []string) bool {
 			ran, _ := strconv.Atoi(m[1])
 			for _, n := range m[2:] {

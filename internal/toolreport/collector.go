@@ -190,6 +190,7 @@ type tally struct {
 	ended   bool // the runner came to its end
 	noTests bool // the runner reported that it ran no test: it found none, or skipped all
 	lost    bool // there was too much to count exactly
+	silent  bool // the runner does not say whether it skipped all tests
 	failing []Failure
 }
 
@@ -209,9 +210,11 @@ func (t *tally) end(noTests bool) { t.join(tally{ended: true, noTests: noTests})
 // its end had tests.
 func (t *tally) join(o tally) {
 	hadTests := t.ended && !t.noTests || o.ended && !o.noTests
+	saysSo := t.ended && !t.noTests && !t.silent || o.ended && !o.noTests && !o.silent
 	t.noTests = (t.noTests || o.noTests) && !hadTests
 	t.ended = t.ended || o.ended
 	t.lost = t.lost || o.lost
+	t.silent = (t.silent || o.silent) && !saysSo
 	t.failed += o.failed
 	t.failing = append(t.failing, o.failing[:min(len(o.failing), MaxFailures-len(t.failing))]...)
 }

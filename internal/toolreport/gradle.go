@@ -5,7 +5,9 @@ import "strings"
 var (
 	gradleTotals = containing(" completed, ", `^(\d+) tests? completed, (\d+) failed`)
 	gradleTest   = containing(" FAILED", `^(\S.* > .+) FAILED$`)
-	gradleTask   = containing(" FAILED", `^(?:> Task )?(:[\w:-]*compile\w*) FAILED$`)
+	// gradleRan matches the task of tests: one that runs, or one whose tests need not run again.
+	gradleRan  = containing("est", `^(?:> Task )?:(?:[\w.-]+:)*(?:test|\w*Tests?)(?: (UP-TO-DATE|FROM-CACHE))?$`)
+	gradleTask = containing(" FAILED", `^(?:> Task )?(:[\w:-]*compile\w*) FAILED$`)
 )
 
 // gradleRun is what both streams of Gradle report together.
@@ -13,7 +15,8 @@ type gradleRun struct {
 	*collector
 	failed  int       // how many tests failed, by the totals if there were any
 	counted bool      // there were totals
-	ran     bool      // tests were run
+	ran     bool      // a task of tests was run
+	same    bool      // a task of tests need not run again
 	tests   []Failure // of single tests
 	units   []Failure // of tasks and test processes
 }
@@ -45,6 +48,11 @@ func (r *gradleReader) line(line string) {
 		r.unit(Failure{Unit: m[1], Cause: Build})
 		return
 	}
+	if m := gradleRan.match(line); m != nil {
+		r.ran = r.ran || m[1] == ""
+		r.same = r.same || m[1] != ""
+		return
+	}
 	if m := gradleTest.match(line); m != nil && !strings.HasPrefix(line, "> Task") {
 		r.begin(Failure{Name: m[1], Cause: Failed})
 		return
@@ -52,8 +60,6 @@ func (r *gradleReader) line(line string) {
 	switch {
 	case strings.HasPrefix(line, "BUILD SUCCESSFUL in"), strings.HasPrefix(line, "BUILD FAILED in"):
 		r.tally.ended, r.recognised = true, true
-	case line == ":test" || strings.HasPrefix(line, "> Task ") && strings.HasSuffix(line, ":test"):
-		r.ran = true
 	case strings.HasPrefix(line, "> Process 'Gradle Test Executor"):
 		r.unit(Failure{Cause: Crash, Message: line[2:]})
 	case !strings.HasPrefix(line, "    "):
@@ -81,5 +87,9 @@ func (r *gradleReader) end() {
 	}
 	r.failTotal(r.tests, r.failed)
 	r.failAll(r.units)
-	r.tally.noTests = r.tally.ended && !r.ran && r.tally.failed == 0
+	if r.same && !r.ran {
+		r.note("Gradle did not run the tests again: they passed before, and nothing has changed since")
+	}
+	r.tally.noTests = r.tally.ended && !r.ran && !r.same && r.tally.failed == 0
+	r.tally.silent = r.ran && !r.counted
 }

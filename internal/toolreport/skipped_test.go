@@ -62,3 +62,42 @@ func TestAllSkipped(t *testing.T) {
 		}
 	}
 }
+
+// TestGradleSkipped asserts that tests of Gradle count as not run where only its reports show that all
+// were skipped, and as run where they need not run again.
+func TestGradleSkipped(t *testing.T) {
+	t.Parallel()
+	const skipped = `<testsuite name="ATest" tests="1" skipped="1"><testcase name="a"><skipped/></testcase></testsuite>`
+	const passed = `<testsuite name="BTest" tests="1"><testcase name="b"/></testsuite>`
+	const begin, end = "> Task :compileTestJava\n> Task :processTestResources NO-SOURCE\n", "BUILD SUCCESSFUL in 1s\n"
+	for _, c := range []struct {
+		output  string
+		reports []string
+		none    bool
+		noted   bool
+	}{
+		{"> Task :test\n", []string{skipped}, true, false},
+		{":app:test\n", []string{skipped, passed}, false, false},
+		{"> Task :app:testDebugUnitTest\n", nil, false, false},
+		{"> Task :test UP-TO-DATE\n", nil, false, true},
+		{":app:jvmTest FROM-CACHE\n", nil, false, true},
+		{"> Task :a:test UP-TO-DATE\n> Task :b:test\n", []string{passed}, false, false},
+		{"> Task :test NO-SOURCE\n", nil, true, false},
+		{"", nil, true, false},
+		{"> Task :test\n" + end + "Ran 1 test in 0.001s\n\nOK\n", []string{skipped}, false, false},
+	} {
+		r, err := New(Tool{Command: []string{"make test"}, Check: "tests"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(r.Stdout(), begin+c.output+end); err != nil {
+			t.Fatal(err)
+		}
+		for _, report := range c.reports {
+			r.AddReport(ReportFile{Name: "TEST-a.xml"}, strings.NewReader(report))
+		}
+		if got := r.Report(Exit{}); got.Tests.None != c.none || (len(got.Notes) > 0) != c.noted {
+			t.Errorf("%q: none %t, notes %q", c.output, got.Tests.None, got.Notes)
+		}
+	}
+}

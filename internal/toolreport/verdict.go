@@ -243,7 +243,7 @@ func (v *verdict) addFiles(files tally, form string) {
 	}
 	v.tally.ended = printed.ended || files.ended
 	v.tally.lost = v.tally.lost || files.lost && files.failed >= printed.failed
-	v.tally.noTests = files.noTests && (printed.noTests || !printed.ended)
+	v.tally.noTests = files.noTests && (printed.noTests || printed.silent || !printed.ended)
 	if len(v.names) == 0 {
 		v.names = append(v.names, form)
 	}
