@@ -60,10 +60,14 @@ func (g *goEvents) event(line []byte) bool {
 	case "output":
 		p.output(e.Test, output)
 	case "run", "cont", "pause":
+		p.crash = goCrash{}
 		if t := p.test(e.Test); t != nil {
 			t.paused = e.Action == "pause"
 		}
 	case "pass", "skip", "fail":
+		if e.Action != "fail" {
+			p.crash = goCrash{}
+		}
 		g.ran = g.ran || e.Test != "" && e.Action != "skip"
 		g.endOne(p, e.Action == "fail", e.Package, e.Test, e.FailedBuild)
 	default:
@@ -116,6 +120,7 @@ var (
 	goResult  = containing("\t", `^(ok  |FAIL|\?   )\t(\S+)(?:\t| )?(.*)$`)
 	goVerdict = containing("--- ", `^ *--- (FAIL|PASS|SKIP): (\S+) \(`)
 	goRunning = starting("\t\t", `^\t\t(Test\S+|Example\S*|Fuzz\S+) \(`)
+	goFrame   = starting("\t", `^\t(\S.*\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
 	goPlace   = containing(".go:", `^\s*([^\s:/]+\.go):(\d+): `)
 )
 
@@ -161,7 +166,9 @@ func (g *goText) line(line string) {
 		g.pkg.test(m[1])
 		return
 	}
-	if line != "FAIL" && !strings.HasPrefix(line, "=== ") {
+	if line == "FAIL" { // the tests came to their end: what looks like a crash was printed by one
+		g.pkg.crash = goCrash{}
+	} else if !strings.HasPrefix(line, "=== ") {
 		if !strings.HasPrefix(line, "    ") {
 			g.current = ""
 		}
@@ -190,6 +197,53 @@ type goPackage struct {
 	timedOut bool
 	lost     int      // failures after maxRunning
 	tail     []string // the first and the last lines that belong to no test
+	crash    goCrash
+}
+
+// goCrash is how the process of a package's tests ended early, as far as it printed that.
+type goCrash struct {
+	message   string // its first line; "" if nothing was printed
+	inTest    bool   // a test panicked, and is reported as failed; otherwise another goroutine did
+	positions []string
+}
+
+// maxFrames bounds how many frames are kept of a stack trace of Go, which prints at most 100.
+const maxFrames = 100
+
+// line reads a line that the tests have printed.
+func (p *goCrash) line(line string) {
+	if p.message == "" && (strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")) {
+		p.message, p.inTest = text.TruncateBytes(line, maxName), strings.Contains(line, "[recovered")
+		return
+	}
+	if m := goFrame.match(line); p.message != "" && m != nil && len(p.positions) < maxFrames {
+		p.positions = append(p.positions, m[1]+":"+m[2])
+	}
+}
+
+// locate sets the message and the place of a failure that has no line: the innermost frame in the
+// repository's own code.
+func (p *goCrash) locate(c *collector, f *Failure) {
+	if f.Line > 0 || p.message == "" {
+		return
+	}
+	if !strings.Contains(f.Message, p.message) {
+		f.Message = strings.TrimSpace(p.message + "\n" + f.Message)
+	}
+	for _, position := range p.positions {
+		file, line, _ := cutLastColon(position)
+		if !path.IsAbs(file) { // with -trimpath
+			dir, ok := c.packageDir(path.Dir(file))
+			if !ok {
+				continue
+			}
+			file = path.Join(dir, path.Base(file))
+		}
+		if c.hasFile(file) && !strings.Contains(file, "/vendor/") {
+			f.locate(file, line)
+			return
+		}
+	}
 }
 
 // goTest is one test that failed, or has not ended.
@@ -229,6 +283,10 @@ func (p *goPackage) pass(name string) { delete(p.byName, text.TruncateBytes(name
 
 // output keeps a line of a test's output, or of the package's if test is "".
 func (p *goPackage) output(test, line string) {
+	p.crash.line(line)
+	if line == "FAIL" && test == "" {
+		p.crash = goCrash{}
+	}
 	switch {
 	case strings.HasPrefix(line, "panic: test timed out after "):
 		p.timedOut = true
@@ -255,11 +313,14 @@ func (p *goPackage) end(pkg string, built bool, c *collector) {
 	counted := p.lost > 0
 	c.tally.failed += p.lost
 	c.tally.lost = c.tally.lost || p.lost > 0
-	for _, t := range p.failing {
-		if !t.isParent {
-			counted = true
-			c.fail(goFailure(c, pkg, t, Failed))
+	failing := slices.DeleteFunc(slices.Clone(p.failing), func(t *goTest) bool { return t.isParent })
+	for i, t := range failing {
+		counted = true
+		f := goFailure(c, pkg, t, Failed)
+		if p.crash.inTest && i == len(failing)-1 { // the tests around it fail after it
+			p.crash.locate(c, &f)
 		}
+		c.fail(f)
 	}
 	running := p.running()
 	switch {
@@ -268,16 +329,22 @@ func (p *goPackage) end(pkg string, built bool, c *collector) {
 			counted = true
 			c.fail(goFailure(c, pkg, t, Timeout))
 		}
-	case !counted && len(running) == 1:
+	case counted && p.crash.inTest: // it is counted, and other tests were running beside it
+	case len(running) == 1:
 		counted = true
-		c.fail(goFailure(c, pkg, running[0], Crash))
+		f := goFailure(c, pkg, running[0], Crash)
+		p.crash.locate(c, &f)
+		c.fail(f)
+	case len(running) > 1 || p.crash.message != "":
+		counted = false // which test it was is not known
 	}
 	if !counted {
-		cause := Crash
+		f := Failure{Unit: pkg, Cause: Crash, Message: strings.Join(p.tail, "\n")}
 		if !built {
-			cause = Build
+			f.Cause = Build
 		}
-		c.fail(Failure{Unit: pkg, Cause: cause, Message: strings.Join(p.tail, "\n")})
+		p.crash.locate(c, &f)
+		c.fail(f)
 	}
 }
 
