@@ -1,10 +1,12 @@
 package toolreport
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -234,12 +236,15 @@ func (v *verdict) reconcile() {
 
 // addFiles adds what the test runners' report files say about the tests. If the files and the
 // printed output differ, the larger number of failures counts, so that a forged report hides
-// nothing. If both have the same number, the list that names more places is kept.
+// nothing. If both have the same number, the list that names more places is kept. A list of what
+// was printed gets the places that the files name.
 func (v *verdict) addFiles(files tally, form string) {
 	printed := v.tally
 	namesMore := files.failed == printed.failed && located(files.failing) > located(printed.failing)
 	if files.failed > printed.failed || namesMore {
 		v.tally.failed, v.tally.failing = files.failed, files.failing
+	} else {
+		placeBy(v.tally.failing, files.failing)
 	}
 	v.tally.ended = printed.ended || files.ended
 	v.tally.lost = v.tally.lost || files.lost && files.failed >= printed.failed
@@ -258,6 +263,31 @@ func located(failures []Failure) int {
 		}
 	}
 	return n
+}
+
+// placeBy sets the places of failures that have none, by failures of other lists of the same tests.
+// Reports and printed lists join the names of a class and its test in different ways, so that only
+// their words are compared.
+func placeBy(failures, others []Failure) {
+	words := func(name string) string {
+		all := strings.FieldsFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		slices.Sort(all)
+		return strings.Join(all, " ")
+	}
+	known := map[string]Failure{}
+	for _, f := range others {
+		key := words(f.Name)
+		if _, twice := known[key]; twice || f.Line == 0 || key == "" {
+			f = Failure{}
+		}
+		known[key] = f
+	}
+	for i := range failures {
+		f := &failures[i]
+		if other := known[words(f.Name)]; f.Line == 0 && other.Line > 0 {
+			f.Path, f.Line, f.Message = other.Path, other.Line, cmp.Or(f.Message, other.Message)
+		}
+	}
 }
 
 // accept adds a collector's findings. name is the name of the form in which they were found.
