@@ -68,13 +68,17 @@ func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
 func TestDirectoriesThatACommandChangesTo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ command, stdout, want string }{
-		"none":          {"go vet ./...", "./a.go:1:2: odd\n", "app/a.go"},
-		"cd":            {"cd web && go vet ./...", "./a.go:1:2: odd\n", "app/web/a.go"},
-		"cd of yarn":    {"yarn lint", "$ cd web && go vet ./...\n./a.go:1:2: odd\n", "app/web/a.go"},
-		"make":          {"make lint", "make[1]: Entering directory '/src/app/lib'\na.go:1:2: odd\n", "app/lib/a.go"},
-		"make, in it":   {"make lint", "make[1]: Entering directory '/src/lib'\na.go:1:2: odd\nmake[1]: Leaving directory '/src/lib'\n", "lib/a.go"},
-		"make, left":    {"make lint", "make: Entering directory '/src/lib'\nmake: Leaving directory '/src/lib'\na.go:1:2: odd\n", "app/a.go"},
-		"make, outside": {"make lint", "make: Entering directory '/etc'\na.go:1:2: odd\n", "app/a.go"},
+		"none":           {"go vet ./...", "./a.go:1:2: odd\n", "app/a.go"},
+		"cd":             {"cd web && go vet ./...", "./a.go:1:2: odd\n", "app/web/a.go"},
+		"cd of yarn":     {"yarn lint", "$ cd web && go vet ./...\n./a.go:1:2: odd\n", "app/web/a.go"},
+		"make":           {"make lint", "make[1]: Entering directory '/src/app/lib'\na.go:1:2: odd\n", "app/lib/a.go"},
+		"make, in it":    {"make lint", "make[1]: Entering directory '/src/lib'\na.go:1:2: odd\nmake[1]: Leaving directory '/src/lib'\n", "lib/a.go"},
+		"make, left":     {"make lint", "make: Entering directory '/src/lib'\nmake: Leaving directory '/src/lib'\na.go:1:2: odd\n", "app/a.go"},
+		"make, back":     {"make lint", "make[1]: Entering directory '/src/lib'\nmake[2]: Entering directory '/src/lib/in'\nmake[2]: Leaving directory '/src/lib/in'\na.go:1:2: odd\n", "lib/a.go"},
+		"make, siblings": {"make -j lint", "make[1]: Entering directory '/src/lib'\nmake[1]: Entering directory '/src/web'\nmake[1]: Leaving directory '/src/lib'\na.go:1:2: odd\n", "web/a.go"},
+		"make, all left": {"make lint", "make[1]: Entering directory '/src/lib'\nmake[2]: Entering directory '/src/lib/in'\nmake[2]: Leaving directory '/src/lib/in'\nmake[1]: Leaving directory '/src/lib'\na.go:1:2: odd\n", "app/a.go"},
+		"ninja":          {"meson compile -C build", "ninja: Entering directory `/src/app/build'\n../a.go:1:2: odd\n", "app/a.go"},
+		"make, outside":  {"make lint", "make: Entering directory '/etc'\na.go:1:2: odd\n", "app/a.go"},
 	} {
 		got := read(t, toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}, Dir: "app"},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})

@@ -2,16 +2,18 @@ package toolreport
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
 // places turns the paths that a tool printed into paths of the repository.
 type places struct {
 	roots   []string
-	dir     string // in which the command line was started
-	current string // in which the program runs whose output is being read, as far as known
-	lost    bool   // current may be wrong, so that a path may name another file
-	strict  bool   // reject a relative path that does not exist
+	dir     string   // in which the command line was started
+	current string   // in which the program runs whose output is being read, as far as known
+	entered []string // by makes, each of which started the next one
+	lost    bool     // current may be wrong, so that a path may name another file
+	strict  bool     // reject a relative path that does not exist
 	// exists reports whether a path of the repository exists; nil: not known.
 	exists func(string) bool
 
@@ -44,20 +46,43 @@ func (p *places) started(commands [][]string) {
 	}
 }
 
-// moved follows what make prints about the directories in which it works.
+// maxEntered bounds how deep makes are that start each other.
+const maxEntered = 100
+
+// moved follows what make and ninja print about the directories in which they work. A make that
+// started another one goes on in its own directory.
 func (p *places) moved(line string) {
-	if !strings.HasPrefix(line, "make") && !strings.HasPrefix(line, "gmake") {
+	if !startsWithAny(line, []string{"make", "gmake", "ninja: "}) {
 		return
 	}
-	_, entered, enters := strings.Cut(line, ": Entering directory ")
-	leaves := strings.Contains(line, ": Leaving directory ")
-	if !enters && !leaves {
-		return
+	_, named, enters := strings.Cut(line, ": Entering directory ")
+	if !enters {
+		var leaves bool
+		if _, named, leaves = strings.Cut(line, ": Leaving directory "); !leaves {
+			return
+		}
 	}
-	p.current = p.dir
-	if dir, ok := p.below(path.Clean(strings.Trim(entered, "`'\""))); ok && !leaves {
-		p.current = dir
+	dir, ok := p.below(path.Clean(strings.Trim(named, "`'\"")))
+	if !ok {
+		dir = p.dir
 	}
+	if enters {
+		if len(p.entered) < maxEntered {
+			p.entered = append(p.entered, dir)
+		}
+	} else {
+		for i, entered := range slices.Backward(p.entered) {
+			if entered == dir {
+				p.entered = slices.Delete(p.entered, i, i+1)
+				break
+			}
+		}
+		dir = p.dir
+		if len(p.entered) > 0 {
+			dir = p.entered[len(p.entered)-1]
+		}
+	}
+	p.current = dir
 }
 
 // placeIn returns the result of the function placeIn. It remembers the result for the last line,
