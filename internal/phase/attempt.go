@@ -30,7 +30,7 @@ type attempt struct {
 	report  toolreport.Report
 	missing string // the tool that is not installed
 	fault   string // why the command could not be run, for another reason
-	clean   bool   // it failed only because of findings that do not count for the check
+	clean   bool   // it failed only because of findings or tests that do not count for the check
 	ran     bool   // the command was tried; false only before the first attempt
 	notes   []string
 }

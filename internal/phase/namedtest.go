@@ -76,10 +76,10 @@ func selection(c commandLine, script, name string) []string {
 		}
 		return []string{"-run", strings.Join(parts, "/")}
 	case "pytest":
-		if strings.Contains(name, "::") || strings.HasSuffix(name, ".py") {
-			return []string{name}
+		if isPytestNode(name) {
+			return []string{pytestEscaped(name)}
 		}
-		return []string{"-rfEp", "-k", name} // -rfEp prints the names of tests that passed, for selectedNone
+		return []string{"-rfEp", "-k", pytestKeywords(name)} // -rfEp prints the names of tests that passed, for namesPassed
 	case "unittest":
 		var patterns []string
 		for _, pattern := range unittestPatterns(name) {
@@ -118,8 +118,48 @@ func selection(c commandLine, script, name string) []string {
 }
 
 // asWords returns a regular expression for names that contain a name as entire words: "test_login"
-// does not match "test_login_expired". The expression is valid in Go, JavaScript and Ruby.
-func asWords(name string) string { return `(^|\W)` + regexp.QuoteMeta(name) + `(\W|$)` }
+// does not match "test_login_expired". The expression is valid in Go, JavaScript and Ruby, where \w
+// matches only letters of ASCII: the ranges are those of other letters.
+func asWords(name string) string {
+	const other = `[^\wÀ-῿⺀-￿]`
+	return `(^|` + other + `)` + regexp.QuoteMeta(name) + `(` + other + `|$)`
+}
+
+// isPytestNode reports whether a name is that of a file for pytest, or begins with it.
+func isPytestNode(name string) bool {
+	return strings.Contains(name, ".py::") || strings.HasSuffix(name, ".py")
+}
+
+// pytestKeywords returns the expression of pytest's option -k that selects the tests of a name, and
+// others with longer names. A name that is an expression stays as it is.
+func pytestKeywords(name string) string {
+	function, _, _ := strings.Cut(name, "[") // the option does not read what stands for parameters
+	parts := strings.FieldsFunc(function, func(r rune) bool { return strings.ContainsRune(":./", r) })
+	if len(parts) == 0 || strings.ContainsAny(function, " ()") {
+		return name
+	}
+	return strings.Join(parts, " and ")
+}
+
+// pytestEscaped writes the parameters in a name as pytest does, which escapes letters that are not
+// of ASCII.
+func pytestEscaped(name string) string {
+	function, _, _ := strings.Cut(name, "[")
+	var b strings.Builder
+	for _, r := range name[len(function):] {
+		switch {
+		case r < 0x80:
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return function + b.String()
+}
 
 // unittestPatterns returns the patterns of unittest's option -k that match the tests, classes and
 // modules of a name. A pattern without a '*' would match a part of a name.
@@ -175,10 +215,45 @@ var (
 		"minitest": lazyregexp.New(`(?m)^(\d+) (?:runs|tests), .* errors, (?:(\d+) skips|(\d+) pendings, (\d+) omissions)`),
 		"maven":    lazyregexp.New(`Tests run: (\d+), Failures: \d+, Errors: \d+, Skipped: (\d+)`),
 	}
-	// words matches what is certainly the name of tests, not an expression about names.
-	words  = lazyregexp.New(`^[^\s()]+$`)
 	colour = lazyregexp.New(`\x1b\[[0-9;]*m`)
 )
+
+// isWords reports whether a runner that selects tests by a part of their names is given such a part,
+// not an expression or a file.
+func isWords(tool, name string) bool {
+	function, _, _ := strings.Cut(name, "[")
+	return !strings.ContainsAny(function, " \t()") && (tool != "pytest" || !isPytestNode(name))
+}
+
+// isNamed reports whether a test has a name, as entire words. Runners join the parts of a name in
+// other ways than people do.
+func isNamed(test, name string) bool {
+	joined := strings.NewReplacer(".py::", ".", "::", ".", "/", ".")
+	test = joined.Replace(test)
+	return slices.ContainsFunc([]string{name, pytestEscaped(name)}, func(name string) bool {
+		return regexp.MustCompile(asWords(joined.Replace(name))).MatchString(test)
+	})
+}
+
+// namesPassed reports whether a runner that prints the names of tests that passed has printed one of
+// a name.
+func namesPassed(tool, printed, name string) bool {
+	return slices.ContainsFunc(passedNames[tool].FindAllStringSubmatch(printed, -1), func(m []string) bool { return isNamed(m[1], name) })
+}
+
+// onlyOthersFailed reports whether the tests of one name passed in a run that failed, because the
+// tests that failed only have longer names.
+func (w *run) onlyOthersFailed(name string) bool {
+	result, tests, tool := w.last.result, w.last.report.Tests, w.chosen.check.tool
+	if passedNames[tool] == nil || !isWords(tool, name) || !tests.Known || tests.Failed != len(tests.Failing) ||
+		slices.ContainsFunc(tests.Failing, func(f toolreport.Failure) bool {
+			return f.Name == "" || f.Cause != toolreport.Failed || isNamed(f.Name, name)
+		}) {
+		return false
+	}
+	printed := colour.ReplaceAllString(result.Stdout.String()+"\n"+result.Stderr.String(), "")
+	return len(tests.Failing) > 0 && toolreport.FindsWith(tool, result.ExitCode) && namesPassed(tool, printed, name)
+}
 
 // selectedNone reports whether a run of the tests of one name, which passed, has run none of them.
 func (w *run) selectedNone(name string) bool {
@@ -189,12 +264,10 @@ func (w *run) selectedNone(name string) bool {
 	case "go test":
 		return !isCut && !goTestPassed(printed, name)
 	case "pytest", "cargo test":
-		passed := passedNames[tool].FindAllStringSubmatch(printed, -1)
-		if !words.MatchString(name) || strings.Contains(name, "::") && tool == "pytest" || strings.HasSuffix(name, ".py") {
+		if !isWords(tool, name) {
 			return !passedAny.MatchString(printed)
 		}
-		isIn := regexp.MustCompile(asWords(name))
-		return !isCut && !slices.ContainsFunc(passed, func(m []string) bool { return isIn.MatchString(m[1]) })
+		return !isCut && !namesPassed(tool, printed, name)
 	}
 	if totals, ok := ranTotals[tool]; ok {
 		matches := totals.FindAllStringSubmatch(printed, -1)
