@@ -57,8 +57,8 @@ func TestTheLintersFixIsFormatted(t *testing.T) {
 		left    []string // files that the formatter has changed
 	}{
 		"as the formatter has it":  {[]step{passes, passes}, linted, phase.Config{}, 3, []string{format, lint, fixLint, lint, format}, phase.Pass, nil},
-		"in another format":        {[]step{passes, {code: 1}, passes}, linted, phase.Config{}, 3, []string{format, lint, fixLint, lint, format, fixFormat, format}, phase.Pass, []string{"a.py"}},
-		"in a copy":                {[]step{passes, {code: 1}, passes}, linted, phase.Config{Scratch: true}, 3, []string{format, lint, fixLint, lint, format, fixFormat, format}, phase.Pass, []string{"a.py"}},
+		"in another format":        {[]step{passes, {code: 1}, passes}, linted, phase.Config{}, 3, []string{format, lint, fixLint, lint, format, fixFormat, format, lint}, phase.Pass, []string{"a.py"}},
+		"in a copy":                {[]step{passes, {code: 1}, passes}, linted, phase.Config{Scratch: true}, 3, []string{format, lint, fixLint, lint, format, fixFormat, format, lint}, phase.Pass, []string{"a.py"}},
 		"with no retry left":       {[]step{{code: 1}, passes, {code: 1}}, linted, phase.Config{}, 1, []string{format, fixFormat, format, lint, fixLint, lint, format}, phase.Fail, []string{"a.py"}},
 		"a fix that wrote nothing": {[]step{passes}, passes, phase.Config{}, 3, []string{format, lint, fixLint, lint}, phase.Pass, nil},
 		"only checked":             {[]step{passes}, linted, phase.Config{CheckOnly: true}, 3, []string{format, lint}, phase.Pass, nil},
@@ -100,6 +100,30 @@ func TestOwnersCommandThatOnlyPrints(t *testing.T) {
 				t.Errorf("%s prints %q: %+v", line, printed, f)
 			}
 		}
+	}
+}
+
+// TestWhatIsFormattedAgainIsLinted asserts that a linter does not pass whose fix the formatter undoes,
+// and that the two do not go on forever.
+func TestWhatIsFormattedAgainIsLinted(t *testing.T) {
+	t.Parallel()
+	const format, fixFormat, lint, fixLint = "black --check --diff .", "black a.py", "ruff check --output-format=json .", "ruff check --fix --force-exclude --output-format=json a.py"
+	fails := step{code: 1, stdout: `[{"code":"Q000","message":"Double quotes found","filename":"a.py","location":{"row":1,"column":5},"end_location":{"row":1,"column":8}}]`}
+	dir := files(t, map[string]string{"pyproject.toml": "[tool.black]\n[tool.ruff]\n", "a.py": "x = \"a\"\n"})
+	s := newStage(t, dir, map[string][]step{
+		format: {{}, {code: 1}, {}}, fixFormat: {writing(map[string]string{"a.py": "x = \"a\"\n"})},
+		lint: {fails, {}, fails}, fixLint: {writing(map[string]string{"a.py": "x = 'a'\n"})},
+	})
+	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.py"}, MaxRetries: 3, SkipBuild: true, SkipTests: true}}, phase.Config{}, s.deps())
+	if want := []string{format, lint, fixLint, lint, format, fixFormat, format, lint}; !slices.Equal(s.ran, want) {
+		t.Errorf("ran %q\nwant %q", s.ran, want)
+	}
+	got := checkOf(r, phase.Linter)
+	if got.Status != phase.Fail || got.Retries != 1 || len(got.Problems) != 1 || !strings.Contains(strings.Join(got.Notes, "\n"), "agree") {
+		t.Errorf("%+v", got)
+	}
+	if checkOf(r, phase.Formatter).Status != phase.Pass || r.Output.Status != phase.Fail || r.Output.TotalRetries != 2 {
+		t.Errorf("%+v", r.Output)
 	}
 }
 

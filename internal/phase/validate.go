@@ -369,23 +369,42 @@ func (e *engine) runRoot(ctx context.Context, r *rootRun) error {
 }
 
 // formatAgain does the formatter's check of a root again if it has passed. The linter has written
-// files since, and seldom as the formatter would. The retries of both count together.
+// files since, and seldom as the formatter would. What the formatter then writes is linted again,
+// without another fix. The retries of both times count together.
 func (e *engine) formatAgain(ctx context.Context, r *rootRun) error {
 	i := slices.IndexFunc(r.runs, func(w *run) bool { return w.plan.check == Formatter && w.out.Status == Pass && w.out.NotRun == "" })
 	if i < 0 {
 		return nil
 	}
-	first := r.runs[i].out
-	again, err := e.check(ctx, r.root, r.runs[i].plan, slices.Concat(r.runs[:i], r.runs[i+1:]), first.Retries)
-	if err != nil {
+	rewrote, err := e.checkAgain(ctx, r, i, r.runs[i].out.Retries)
+	linter := len(r.runs) - 1
+	if err != nil || !rewrote || r.runs[linter].out.Status != Pass || r.runs[linter].chosen.writes {
 		return err
 	}
+	retries := r.runs[linter].out.Retries
+	_, err = e.checkAgain(ctx, r, linter, e.job.Input.MaxRetries)
+	r.runs[linter].out.Retries = retries
+	if r.runs[linter].out.Status == Fail {
+		r.runs[linter].note("it had passed before the files were formatted again: let the settings of the linter and the formatter agree")
+	}
+	return err
+}
+
+// checkAgain does a check of a root again that has had a number of retries, and reports whether it
+// has written files.
+func (e *engine) checkAgain(ctx context.Context, r *rootRun, i, retries int) (rewrote bool, err error) {
+	first := r.runs[i].out
+	again, err := e.check(ctx, r.root, r.runs[i].plan, slices.Concat(r.runs[:i], r.runs[i+1:]), retries)
+	if err != nil {
+		return false, err
+	}
+	rewrote = len(again.out.Rewritten) > 0
 	r.runs[i] = again
 	e.collectFixed(r, again)
 	again.out.Duration += first.Duration
 	again.out.Rewritten = slices.Compact(slices.Sorted(slices.Values(slices.Concat(first.Rewritten, again.out.Rewritten))))
 	again.out.Notes = slices.Concat(again.out.Notes, slices.DeleteFunc(first.Notes, func(n string) bool { return slices.Contains(again.out.Notes, n) }))
-	return nil
+	return rewrote, nil
 }
 
 func (e *engine) progress(ev Event) {
