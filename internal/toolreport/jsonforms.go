@@ -28,6 +28,7 @@ type jsonForm struct {
 func jsonDocuments() []jsonForm {
 	return []jsonForm{
 		{"sarif", []string{"version", "runs"}, readSARIF},
+		decoded[biomeLog]("biome", "diagnostics", "summary", "command"),
 		{"rdjson", []string{"diagnostics"}, readRDJSON},
 		decoded[gosecLog]("gosec", "Golang errors", "Issues"),
 		decoded[banditLog]("bandit", "results", "metrics", "errors"),
