@@ -219,6 +219,12 @@ func TestPatchSeriesConflict(t *testing.T) {
 		!strings.Contains(conflict.Detail, `mail 2 of "x.patch": git says "b.txt: does not exist in index"`) {
 		t.Errorf("%+v", err)
 	}
+	// git applies no change in the middle of a file without the lines around it.
+	const bare = "--- a/a.txt\n+++ b/a.txt\n@@ -5 +5 @@\n-line 5\n+five\n"
+	_, err = agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Name: "x.patch", Data: []byte(bare), Bases: []string{near}})
+	if !errors.As(err, &conflict) || !strings.Contains(conflict.Detail, "no lines of context (git diff -U0)") {
+		t.Errorf("%+v", err)
+	}
 }
 
 func TestPatchSeriesWithoutChangesOrBase(t *testing.T) {

@@ -122,6 +122,9 @@ func (r reader) apply(ctx context.Context, index string, p patch, threeWay bool)
 // newConflict describes the failure of git to apply a patch.
 func (r reader) newConflict(ctx context.Context, p patch, failed gitrepo.Output) *gitrepo.Conflict {
 	c := &gitrepo.Conflict{Detail: fmt.Sprintf("%s: git says %.300q", p.where, firstError(failed.Stderr))}
+	if strings.Contains(failed.Stderr, "patch failed") && !bytes.Contains(p.text, []byte("\n ")) {
+		c.Detail += ", which may be because it has no lines of context (git diff -U0): write it with some"
+	}
 	list, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(p.text)}, "apply", "--numstat", "-z", p.stripOption(), "-")
 	if err != nil {
 		return c // the paths are only a help
