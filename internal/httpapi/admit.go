@@ -129,3 +129,33 @@ func (s *Server) limit(caller string, n int) error {
 	}
 	return refuse(http.StatusTooManyRequests, "rate_limited", "more than %g requests a second: wait a second and try again", s.Rate).with("Retry-After", "1")
 }
+
+// maxLarge is how many large answers a caller may be reading at once. Each takes some megabytes of
+// memory until the caller has read it, which may be slow.
+const maxLarge = 16
+
+// enterWithin bounds how long a request waits until the caller has read an earlier answer.
+const enterWithin = 10 * time.Second
+
+// enter waits until the caller reads fewer than maxLarge large answers. leave ends the reading of this
+// one.
+func (s *Server) enter(r *http.Request, caller string) (leave func(), err error) {
+	s.mu.Lock()
+	reading, ok := s.large[caller]
+	if !ok {
+		reading = make(chan struct{}, maxLarge)
+		s.large[caller] = reading
+	}
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(r.Context(), enterWithin)
+	defer cancel()
+	select {
+	case reading <- struct{}{}:
+		return func() { <-reading }, nil
+	case <-ctx.Done():
+		if err := r.Context().Err(); err != nil {
+			return nil, err
+		}
+		return nil, refuse(http.StatusTooManyRequests, "too_many_answers", "%d large answers are being read already: read them to their ends, and try again", maxLarge).with("Retry-After", "5")
+	}
+}

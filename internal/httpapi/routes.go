@@ -20,6 +20,7 @@ type route struct {
 	header       []parameter
 	body         any         // a value of its type; nil for none
 	answers      map[int]any // values of their types, by status
+	large        bool        // an answer may have megabytes; see Server.enter
 	handle       func(s *Server, w http.ResponseWriter, r *http.Request, g access.Grant) (status int, err error)
 }
 
@@ -54,7 +55,7 @@ func routes() []route {
 	blueprint := agents.Blueprint{}
 	return []route{
 		{method: "GET", path: "/agents", summary: "List the agents with the schemas of their parameters", scope: access.Read,
-			answers: map[int]any{200: agentList{}}, handle: (*Server).listAgents},
+			answers: map[int]any{200: agentList{}}, large: true, handle: (*Server).listAgents},
 		{method: "POST", path: "/agents", summary: "Add an agent", scope: access.Admin, body: newAgent{},
 			answers: map[int]any{201: blueprint, 400: refused, 409: refused, 413: refused}, handle: (*Server).addAgent},
 		{method: "GET", path: "/agents/{name}", summary: "Show one agent", scope: access.Read,
@@ -73,7 +74,7 @@ func routes() []route {
 		{method: "GET", path: "/runs", summary: "List runs, the newest first", scope: access.Read,
 			query: []parameter{{name: "agent_name", about: "Only runs of this agent", kind: "string"}, {name: "status", about: "Only runs with this status", kind: "string", oneOf: statuses},
 				{name: "limit", about: "The largest number of runs, 1 to 200; 50 unless given", kind: "integer"}, {name: "cursor", about: "The next_cursor of the previous answer", kind: "string"}},
-			answers: map[int]any{200: runList{}, 400: refused}, handle: (*Server).listRuns},
+			answers: map[int]any{200: runList{}, 400: refused}, large: true, handle: (*Server).listRuns},
 		{method: "GET", path: "/runs/{id}", summary: "Show one run", scope: access.Read,
 			answers: map[int]any{200: runs.Run{}, 404: refused}, handle: (*Server).showRun},
 		{method: "POST", path: "/runs/{id}/stop", summary: "Stop a run: its process is asked to end, and killed after 5 seconds", scope: access.Run,
@@ -82,10 +83,10 @@ func routes() []route {
 			query:   []parameter{{name: "timeout", about: "Seconds to wait, 0 to 60; 30 unless given", kind: "integer"}},
 			answers: map[int]any{200: runs.Run{}, 400: refused, 404: refused}, handle: (*Server).waitRun},
 		{method: "GET", path: "/runs/{id}/result", summary: "Show what a run that completed has answered", scope: access.Read,
-			answers: map[int]any{200: anyJSON{}, 404: refused, 409: refused, 410: refused}, handle: (*Server).showResult},
+			answers: map[int]any{200: anyJSON{}, 404: refused, 409: refused, 410: refused}, large: true, handle: (*Server).showResult},
 		{method: "GET", path: "/runs/{id}/log", summary: "Show what a run has written so far, without secrets", scope: access.Read,
 			query:   []parameter{{name: "from", about: "Only what follows this position: the Airlock-Log-Next of the previous answer", kind: "integer"}},
-			answers: map[int]any{200: plainText{}, 400: refused, 404: refused}, handle: (*Server).showLog},
+			answers: map[int]any{200: plainText{}, 400: refused, 404: refused}, large: true, handle: (*Server).showLog},
 		{method: "GET", path: "/runs/{id}/events", summary: "Follow a run's changes as server-sent events, until it has ended", scope: access.Read,
 			header:  []parameter{{name: "Last-Event-ID", about: "Only events after this one", kind: "string"}},
 			answers: map[int]any{200: eventStream{}, 204: nil, 400: refused, 404: refused}, handle: (*Server).followRun},
@@ -98,11 +99,11 @@ func routes() []route {
 				{name: "open", about: "true: only loops that have not ended; false, the default: all", kind: "string", oneOf: []string{"true", "false"}},
 				{name: "waits_for", about: "Only loops that wait for a person's decision", kind: "string", oneOf: []string{"decide"}},
 				{name: "limit", about: "The largest number of loops, 1 to 200; 50 unless given", kind: "integer"}, {name: "cursor", about: "The next_cursor of the previous answer", kind: "string"}},
-			answers: map[int]any{200: loopList{}, 400: refused}, handle: (*Server).listLoops},
+			answers: map[int]any{200: loopList{}, 400: refused}, large: true, handle: (*Server).listLoops},
 		{method: "GET", path: "/loops/{id}", summary: "Show where a loop is; '/' and '#' of its id are written as %2F and %23", scope: access.Read,
 			answers: map[int]any{200: loops.Document{}, 404: refused}, handle: (*Server).showLoop},
 		{method: "GET", path: "/loops/{id}/log", summary: "Show a loop's communication log", scope: access.Read,
-			answers: map[int]any{200: anyJSON{}, 404: refused}, handle: (*Server).showLoopLog},
+			answers: map[int]any{200: anyJSON{}, 404: refused}, large: true, handle: (*Server).showLoopLog},
 		{method: "POST", path: "/loops/{id}/fixed", summary: "Report that a loop's fix request has been carried out", scope: access.Run, body: loopFixed{},
 			header:  []parameter{{name: "Idempotency-Key", about: "The same key with the same report counts once", kind: "string"}},
 			answers: map[int]any{202: loops.Document{}, 400: refused, 404: refused, 409: refused, 413: refused}, handle: (*Server).fixedLoop},

@@ -70,13 +70,14 @@ type Server struct {
 
 	mu       sync.Mutex
 	limiters map[string]*rate.Limiter // by caller
+	large    map[string]chan struct{} // by caller, see enter
 }
 
 // New returns a server.
 func New(cfg Config) *Server {
 	s := &Server{
 		Config: cfg, mux: http.NewServeMux(), metrics: newMetrics(cfg.Runs, cfg.Version, cfg.Log), paths: map[string]map[string]*route{},
-		streams: make(chan struct{}, maxStreams), stopped: make(chan struct{}), limiters: map[string]*rate.Limiter{},
+		streams: make(chan struct{}, maxStreams), stopped: make(chan struct{}), limiters: map[string]*rate.Limiter{}, large: map[string]chan struct{}{},
 	}
 	for _, rt := range routes() {
 		methods, ok := s.paths[rt.path]
@@ -139,7 +140,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, methods map[strin
 	if err == nil {
 		grant, err = s.admit(r, rt)
 	}
+	leave := func() {}
+	if err == nil && rt.large {
+		leave, err = s.enter(r, grant.Name)
+	}
 	if err == nil {
+		defer leave()
 		_ = http.NewResponseController(w).SetWriteDeadline(began.Add(2 * bodyWithin))
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		err = crash.Try(func() (err error) { status, err = rt.handle(s, w, r, grant); return err })
