@@ -132,6 +132,8 @@ func TestCoordinatorOverTLS(t *testing.T) {
 		{[]string{"--addr", "127.0.0.1:0", "--tls-cert", "cert.pem", "--tls-key", "cert.pem"}, "--tls-cert: "},
 		{[]string{"--addr", "127.0.0.1:0", "--tls-cert", "none.pem", "--tls-key", "key.pem"}, "--tls-cert: open none.pem"},
 		{[]string{"--addr", "8417"}, "is not HOST:PORT"},
+		{[]string{"--addr", "unix:/run/airlock.sock"}, "is not HOST:PORT"},
+		{[]string{"--fixer", "a=true", "--fixer", "b=true", "--fixer", "a=false"}, `two fixers are called "a"`},
 		{[]string{"--addr", taken.Addr().String()}, "with a port that is free"},
 	} {
 		if r := run(t, dir, nil, "", append([]string{"serve", "--store", "store.db"}, c.args...)...); r.code != 2 || !strings.Contains(r.stderr, c.want) {

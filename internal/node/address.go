@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/httpapi"
 )
@@ -20,8 +21,8 @@ type Address struct {
 // check returns what is wrong with an address; public reports that more than this machine can reach
 // it.
 func (a Address) check() (public bool, err error) {
-	host, _, err := net.SplitHostPort(a.HostPort)
-	if err != nil {
+	host, port, err := net.SplitHostPort(a.HostPort)
+	if err != nil || strings.Contains(port, "/") {
 		return false, fmt.Errorf("--addr: %q is not HOST:PORT, such as 127.0.0.1:8417", a.HostPort)
 	}
 	if (a.Cert == "") != (a.Key == "") {

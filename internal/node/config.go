@@ -59,10 +59,16 @@ func (cfg *Config) Check() error {
 	if err := runs.CheckTags(cfg.Tags); err != nil {
 		return fmt.Errorf("--tag: %w", err)
 	}
+	fixers := map[string]bool{}
 	for _, fixer := range cfg.Owner.Fixers {
-		if name, line, _ := strings.Cut(fixer, "="); name == "" || strings.TrimSpace(line) == "" {
+		name, line, _ := strings.Cut(fixer, "=")
+		if name == "" || strings.TrimSpace(line) == "" {
 			return fmt.Errorf("--fixer: %q is not NAME=COMMAND", fixer)
 		}
+		if fixers[name] {
+			return fmt.Errorf("--fixer: two fixers are called %q: give each a name of its own", name)
+		}
+		fixers[name] = true
 	}
 	for _, name := range cfg.PassEnv {
 		if err := config.CheckVariable(name); err != nil {
