@@ -197,5 +197,5 @@ func limitReached(limit int) string {
 	if limit == 0 {
 		return "none of this kind is allowed; do without it"
 	}
-	return fmt.Sprintf("at most %d of this kind are allowed, and as many were asked for already; do without this one", limit)
+	return fmt.Sprintf("at most %d of this kind may be asked for, and as many were already; do without this one", limit)
 }

@@ -134,6 +134,8 @@ func TestEverySettingIsTold(t *testing.T) {
 	for yaml, want := range map[string]string{
 		"create-issue:\nstaged: true":                                   "only planned",
 		"create-issue:\nmentions: {allowed: [a], max: 2}":               "At most 2 mentions",
+		"create-issue:\nmentions: {allowed: [a], max: 1}":               "At most 1 mention of one text may",
+		"add-issue-label: {max: 1}":                                     "At most 1 label each.",
 		"create-issue:\nallow-closing-words: true\nmax-bot-mentions: 3": "At most 3 words",
 		"create-issue:\nallowed-github-references: [repo]":              "except to: repo",
 		"create-pull-request:\nafter-failed-code: hold":                 "held back",
