@@ -190,8 +190,9 @@ func (n *namer) objectionTo(name string) (objection, error) {
 	if found := n.obstacle(name); found.why != "" {
 		return found, nil
 	}
-	if why, err := n.isTag(name); why != "" || err != nil {
-		return objection{why: why}, err
+	// git could not distinguish the branch from the tag by the name alone.
+	if isTag, err := n.c.o.deps.GitHub.HasTag(n.c.o.ctx, n.c.o.repo, name); isTag || err != nil {
+		return objection{why: "has the name of a tag"}, err
 	}
 	why, err := n.isProtected(name)
 	return objection{why: why, everywhere: true, byRule: true}, err
@@ -223,16 +224,6 @@ func (n *namer) obstacle(name string) objection {
 		}
 	}
 	return objection{}
-}
-
-// isTag returns why a name cannot be used if a tag has the same name: git could not distinguish the
-// branch from the tag by the name alone.
-func (n *namer) isTag(name string) (why string, err error) {
-	found, err := n.c.o.deps.GitHub.HasTag(n.c.o.ctx, n.c.o.repo, name)
-	if found {
-		why = "has the name of a tag"
-	}
-	return why, err
 }
 
 // isProtected returns why a new branch should not have a name: a rule of the repository protects

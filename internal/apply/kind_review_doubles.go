@@ -19,11 +19,6 @@ type commentGroup struct {
 	work    *reviewWork // nil where the plan had nothing to do
 }
 
-func newCommentGroup(op *Operation) commentGroup {
-	work, _ := op.work.(*reviewWork)
-	return commentGroup{reviewKey(op.entries), op.entries, work}
-}
-
 // has reports whether an object carries members of the group.
 func (g commentGroup) has(o Object) bool {
 	return strings.HasPrefix(o.key, g.key) || slices.ContainsFunc(g.entries, func(e *entry) bool { return e.key == o.key })

@@ -51,8 +51,8 @@ func planSecurity(p *planner, group []*entry) Operation {
 	// same tool and category would replace the first.
 	slices.SortStableFunc(group, func(a, b *entry) int { return trueFirst(a.own, b.own) })
 	read := func(path string) ([]byte, error) {
-		if text, ok := p.snap.sources[path]; ok {
-			return []byte(text), nil
+		if file, known := p.snap.sources[path]; known {
+			return file.value, file.err
 		}
 		return nil, errNoSource
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
-	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -36,8 +35,15 @@ func observeEntries(ctx context.Context, deps Deps, cfg Config, ev event.Event, 
 		return nil, errors.New("apply: Deps.Clock is required")
 	}
 	o := &observer{ctx: ctx, deps: deps, ev: ev, cfg: cfg, repo: repoOf(ev), s: &Snapshot{secrets: screen(cfg.Secrets, entries)}}
-	o.need = needsOf(ev, o.s.clean(entries))
-	o.withheld = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return o.s.secrets[e.index] == "" || !safeoutput.SpecOf(e.kind).CarriesCode })
+	var clean []*entry // without a secret
+	for _, e := range entries {
+		if o.s.secrets[e.index] == "" {
+			clean = append(clean, e)
+		} else if e.carriesCode() {
+			o.withheld = append(o.withheld, e)
+		}
+	}
+	o.need = needsOf(ev, clean)
 	o.localDiff()
 	if deps.GitHub == nil {
 		o.sources()
@@ -243,9 +249,9 @@ func (o *observer) sources() {
 		return
 	}
 	commit, _ := analysed(o.ev, o.s.pulls[o.ev.Number].value.Head.SHA)
-	r := sourceReader{o: o, commit: commit, texts: map[string]string{}, failed: map[string]bool{}}
+	r := sourceReader{o: o, commit: commit, files: map[string]answer[[]byte]{}}
 	_, _ = prepare(o.cfg, o.need.reports, r.read)
-	o.s.sources = r.texts
+	o.s.sources = r.files
 	if r.refused > 0 {
 		o.uncheckedf("the lines of alerts in %s: only %d files are asked of GitHub, so those alerts may appear anew when lines move", text.Count(r.refused, "file"), maxSourceReads)
 	}
@@ -254,27 +260,19 @@ func (o *observer) sources() {
 // sourceReader reads files of a commit, each once.
 type sourceReader struct {
 	o       *observer
-	commit  string            // "" where it is not known
-	texts   map[string]string // texts of files by path
-	failed  map[string]bool   // paths that could not be read
-	asked   int               // files that were asked of GitHub
-	refused int               // files that were not asked of GitHub, as there are too many
+	commit  string                    // "" where it is not known
+	files   map[string]answer[[]byte] // by path
+	asked   int                       // files that were asked of GitHub
+	refused int                       // files that were not asked of GitHub, as there are too many
 }
 
 func (r *sourceReader) read(path string) ([]byte, error) {
-	if text, ok := r.texts[path]; ok {
-		return []byte(text), nil
+	file, known := r.files[path]
+	if !known {
+		file.value, file.err = r.fetch(path)
+		r.files[path] = file
 	}
-	if r.failed[path] {
-		return nil, errNoSource
-	}
-	data, err := r.fetch(path)
-	if err != nil {
-		r.failed[path] = true
-		return nil, err
-	}
-	r.texts[path] = string(data)
-	return data, nil
+	return file.value, file.err
 }
 
 // fetch reads a file where it is at hand, otherwise from GitHub.

@@ -200,7 +200,8 @@ func (x *executor) keepOneOfEach(ctx context.Context, wanted, found []Object, en
 		if op.Kind != safeoutput.KindCreateReviewComment || op.Staged || op.entries[0].own {
 			continue // Airlock's own are in one place
 		}
-		if g := newCommentGroup(op); slices.ContainsFunc(wanted, g.has) {
+		work, _ := op.work.(*reviewWork)
+		if g := (commentGroup{reviewKey(op.entries), op.entries, work}); slices.ContainsFunc(wanted, g.has) {
 			x.keepOnePlace(ctx, g, found)
 		}
 	}

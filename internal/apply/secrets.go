@@ -44,11 +44,6 @@ func (e *entry) askedBranch() string {
 	return ""
 }
 
-// clean returns the entries without a secret.
-func (s *Snapshot) clean(entries []*entry) []*entry {
-	return slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return s.secrets[e.index] != "" })
-}
-
 // withhold decides items that contain a secret. The operation repeats nothing of them.
 func (p *planner) withhold(group []*entry) Operation {
 	for _, e := range group {

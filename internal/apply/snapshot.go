@@ -32,7 +32,7 @@ type Snapshot struct {
 	diffs       map[int]diffState // diffs of pull requests, by number
 	categories  *answer[[]githubapi.DiscussionCategory]
 	discussions map[int]answer[githubapi.Discussion]
-	sources     map[string]string // files' texts by path
+	sources     map[string]answer[[]byte] // files by path
 	// code contains the items that carry code, by the entry's index.
 	code map[int]*codeState
 	// remote is where code is pushed to, and defaultBranch the repository's. Both are read
