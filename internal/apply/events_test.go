@@ -129,17 +129,9 @@ func (b *bench) outcomes(lines []string) []Result {
 		b.t.Fatalf("intake: %v, %v, %v", err, res.Rejected, res.Dropped)
 	}
 	approved, denied := policy.Judge(b.pol, b.ev, res.Accepted)
-	w := Deps{GitHub: b.client(), Clock: b.clock, Files: b}
-	snap, err := Observe(context.Background(), w, b.cfg, b.ev, approved)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	plan, err := NewPlan(b.cfg, b.ev, approved, snap)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	plan := b.planOf(approved)
 	out := make([]Result, len(lines))
-	for _, r := range append(execute(context.Background(), w, plan), DeniedResults(denied)...) {
+	for _, r := range append(execute(context.Background(), b.deps, plan), DeniedResults(denied)...) {
 		if r.Line < 1 || r.Line > len(lines) || out[r.Line-1].State != "" {
 			b.t.Fatalf("a result for line %d: %s", r.Line, fmt.Sprint(r))
 		}
