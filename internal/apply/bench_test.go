@@ -143,17 +143,18 @@ func (b *bench) kind(k safeoutput.Kind, f func(*policy.KindConfig)) *bench {
 	return b
 }
 
-func (b *bench) client() *githubapi.Client {
+func (b *bench) client() *githubapi.Client { return b.clientOver(b.srv.Transport()) }
+
+// clientOver returns a client with a transport of its own.
+func (b *bench) clientOver(rt http.RoundTripper) *githubapi.Client {
 	b.t.Helper()
-	c, err := githubapi.New(githubapi.Options{Token: token.New(b.token, b.srv.APIURL()), APIURL: b.srv.APIURL(), Transport: b.transport(),
+	c, err := githubapi.New(githubapi.Options{Token: token.New(b.token, b.srv.APIURL()), APIURL: b.srv.APIURL(), Transport: rt,
 		Clock: b.clock, Pace: b.pace, Log: func(s string) { b.log = append(b.log, s) }})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return c
 }
-
-func (b *bench) transport() http.RoundTripper { return b.srv.Transport() }
 
 // WriteFile implements Files.
 func (b *bench) WriteFile(name string, data []byte) (string, error) {

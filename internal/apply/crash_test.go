@@ -3,41 +3,38 @@ package apply
 import (
 	"context"
 	"errors"
-	"iter"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/crash"
-	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// defective is a client of GitHub whose methods panic: CreateIssue after its work, ListIssues before.
+// defective is a transport that panics: after an issue was created, or before issues are listed.
 type defective struct {
-	GitHub
+	next         http.RoundTripper
 	create, list bool
 }
 
-func (d defective) CreateIssue(ctx context.Context, r githubapi.Repo, n githubapi.NewIssue) (githubapi.Issue, error) {
-	made, err := d.GitHub.CreateIssue(ctx, r, n)
-	if d.create {
-		panic(errors.New("it happened with ghs_test"))
-	}
-	return made, err
-}
-
-func (d defective) ListIssues(ctx context.Context, r githubapi.Repo, f githubapi.IssueFilter) iter.Seq2[githubapi.Issue, error] {
-	if d.list {
+// RoundTrip implements http.RoundTripper.
+func (d defective) RoundTrip(req *http.Request) (*http.Response, error) {
+	isIssues := strings.HasSuffix(req.URL.Path, "/issues")
+	if d.list && isIssues && req.Method == http.MethodGet {
 		panic("ghs_test")
 	}
-	return d.GitHub.ListIssues(ctx, r, f)
+	resp, err := d.next.RoundTrip(req)
+	if d.create && isIssues && req.Method == http.MethodPost {
+		panic(errors.New("it happened with ghs_test"))
+	}
+	return resp, err
 }
 
 // A defect costs the items that it concerns. The others are done, and everything is reported.
 func TestACrashCostsItsOwnItem(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	plan := b.plan(aComment, anIssue, aDiscussion)
-	b.deps.GitHub = defective{GitHub: b.deps.GitHub, create: true}
+	b.deps.GitHub = b.clientOver(defective{next: b.srv.Transport(), create: true})
 	results := execute(context.Background(), b.deps, plan)
 	want(t, results, "applied failed(crash) applied")
 	r := results[1]
@@ -57,8 +54,7 @@ func TestACrashWhileReadingOrLookingForDoubles(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	b.cfg.Run.SelfHosted = true
 	plan := b.plan(anIssue)
-	good := b.deps.GitHub
-	b.deps.GitHub = defective{GitHub: good, list: true}
+	b.deps.GitHub = b.clientOver(defective{next: b.srv.Transport(), list: true})
 	want(t, execute(context.Background(), b.deps, plan), "applied")
 	approved, _ := b.judge(anIssue, aComment)
 	_, err := Observe(context.Background(), b.deps, b.cfg, b.ev, approved)

@@ -129,7 +129,7 @@ func (w *checkWork) create(ctx context.Context, x *executor, op *Operation) (Obj
 	n := githubapi.NewCheckRun{Name: w.it.Name, HeadSHA: w.it.HeadSHA, ExternalID: externalID(w.key, x.plan.config.Run), Conclusion: w.it.Conclusion, Output: w.output(0)}
 	work := &createWork{
 		key: w.key, list: w.list, what: "the check run",
-		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
+		do: func(ctx context.Context, gh *githubapi.Client) (Object, bool, []string, error) {
 			got, err := gh.CreateCheckRun(ctx, x.repo, n)
 			return checkRunObject(got), got.ExternalID == n.ExternalID, nil, err
 		},

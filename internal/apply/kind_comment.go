@@ -55,7 +55,7 @@ func (p *planner) commentRequest(number int, body string) Request {
 func commentWork(repo githubapi.Repo, list listID, key, body string) *createWork {
 	return &createWork{
 		key: key, list: list, what: "the comment",
-		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
+		do: func(ctx context.Context, gh *githubapi.Client) (Object, bool, []string, error) {
 			c, err := gh.CreateIssueComment(ctx, repo, list.number, body)
 			return commentObject(c, list.number), hasKey(c.Body, key), nil, err
 		},
@@ -72,7 +72,7 @@ func (p *planner) discussionComment(op *Operation, e *entry, list listID, body s
 	op.Requests = []Request{graphQL("addDiscussionComment", map[string]any{"discussionId": cmp.Or(id, "<discussion>"), "body": body})}
 	op.work = &createWork{
 		key: e.key, list: list, what: "the comment",
-		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
+		do: func(ctx context.Context, gh *githubapi.Client) (Object, bool, []string, error) {
 			c, err := gh.AddDiscussionComment(ctx, id, body)
 			return discussionCommentObject(c, list.number), hasKey(c.Body, e.key), nil, err
 		},

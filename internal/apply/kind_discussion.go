@@ -53,7 +53,7 @@ func planDiscussion(p *planner, group []*entry) Operation {
 		"repositoryId": d.RepositoryID, "categoryId": d.CategoryID, "title": d.Title, "body": d.Body})}
 	op.work = &createWork{
 		key: e.key, list: list, what: "the discussion",
-		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
+		do: func(ctx context.Context, gh *githubapi.Client) (Object, bool, []string, error) {
 			got, err := gh.CreateDiscussion(ctx, d)
 			return discussionObject(got), hasKey(got.Body, e.key), nil, err
 		},

@@ -48,7 +48,7 @@ func (p *planner) issueOperation(group []*entry, key, title, content string, lab
 	}{issue.Title, issue.Body, issue.Labels})}
 	op.work = &createWork{
 		key: key, list: list, what: "the issue",
-		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
+		do: func(ctx context.Context, gh *githubapi.Client) (Object, bool, []string, error) {
 			got, err := gh.CreateIssue(ctx, p.repo, issue)
 			if err != nil {
 				return Object{}, false, nil, err

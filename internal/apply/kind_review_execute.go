@@ -241,7 +241,7 @@ func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part
 	key := r.partKey(in, inline)
 	obj, notes, err := r.x.create(ctx, &createWork{
 		key: key, list: listID{what: listReviews, number: r.number}, what: "the review",
-		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
+		do: func(ctx context.Context, gh *githubapi.Client) (Object, bool, []string, error) {
 			got, err := gh.CreateReview(ctx, r.x.repo, r.number, v)
 			return reviewObject(got, r.number), hasKey(got.Body, key), nil, err
 		},

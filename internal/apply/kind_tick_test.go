@@ -1,14 +1,16 @@
 package apply
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"slices"
+	"io"
+	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -37,14 +39,14 @@ func tickItem(texts ...string) []intake.OwnItem {
 	return []intake.OwnItem{{Item: it}}
 }
 
-// tick applies an item that ticks the boxes of criteria. github, if not nil, takes the place of
-// the client.
-func (b *bench) tick(github func(GitHub) GitHub, texts ...string) Result {
+// tick applies an item that ticks the boxes of criteria. over, if not nil, returns a transport over
+// that of the server.
+func (b *bench) tick(over func(http.RoundTripper) http.RoundTripper, texts ...string) Result {
 	b.t.Helper()
 	b.allowOwn()
 	plan := b.planOf(b.approve(tickItem(texts...)))
-	if github != nil {
-		b.deps.GitHub = github(b.deps.GitHub)
+	if over != nil {
+		b.deps.GitHub = b.clientOver(over(b.srv.Transport()))
 	}
 	results := execute(context.Background(), b.deps, plan)
 	if len(results) != 1 {
@@ -53,24 +55,28 @@ func (b *bench) tick(github func(GitHub) GitHub, texts ...string) Result {
 	return results[0]
 }
 
-// between is a GitHub that calls a function right before or right after an issue is written. Before
-// means after Airlock has read the issue.
+// between is a transport that calls a function right before or right after an issue is written.
+// Before means after Airlock has read the issue.
 type between struct {
-	GitHub
+	next          http.RoundTripper
 	before, after func(n int) // called around the write number n, from 1; may be nil
 	n             int
 }
 
-func (g *between) EditIssue(ctx context.Context, r githubapi.Repo, number int, e githubapi.IssueEdit) (githubapi.Issue, error) {
+// RoundTrip implements http.RoundTripper.
+func (g *between) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Method != http.MethodPatch {
+		return g.next.RoundTrip(req)
+	}
 	g.n++
 	if g.before != nil {
 		g.before(g.n)
 	}
-	issue, err := g.GitHub.EditIssue(ctx, r, number, e)
+	resp, err := g.next.RoundTrip(req)
 	if g.after != nil {
 		g.after(g.n)
 	}
-	return issue, err
+	return resp, err
 }
 
 // edits lets somebody edit the issue's text, as in a browser.
@@ -185,8 +191,8 @@ func TestTickBoxesPutsBackWhatItOverwrote(t *testing.T) {
 	for name, who := range map[string]githubtest.Account{"somebody else's": hubot, "another job's": another} {
 		t.Run(name, func(t *testing.T) {
 			b := tickBench(t, criteriaText, githubtest.Options{})
-			r := b.tick(func(g GitHub) GitHub {
-				return &between{GitHub: g, before: func(n int) {
+			r := b.tick(func(rt http.RoundTripper) http.RoundTripper {
+				return &between{next: rt, before: func(n int) {
 					if n == 1 {
 						b.edits(who, func(s string) string { return replace("[ ] open", "[x] open")(replace("Intro", "Introduction")(s)) })
 					}
@@ -204,8 +210,8 @@ func TestTickBoxesPutsBackWhatItOverwrote(t *testing.T) {
 	}
 	t.Run("a criterion that was changed at that moment", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
-		r := b.tick(func(g GitHub) GitHub {
-			return &between{GitHub: g, before: func(n int) {
+		r := b.tick(func(rt http.RoundTripper) http.RoundTripper {
+			return &between{next: rt, before: func(n int) {
 				if n == 1 {
 					b.edits(hubot, replace("] one", "] one and more"))
 				}
@@ -222,8 +228,8 @@ func TestTickBoxesPutsBackWhatItOverwrote(t *testing.T) {
 	})
 	t.Run("every time", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
-		r := b.tick(func(g GitHub) GitHub {
-			return &between{GitHub: g, before: func(n int) {
+		r := b.tick(func(rt http.RoundTripper) http.RoundTripper {
+			return &between{next: rt, before: func(n int) {
 				b.edits(hubot, replace("Intro", fmt.Sprintf("Intro %d", n)))
 			}}
 		}, "one")
@@ -234,8 +240,8 @@ func TestTickBoxesPutsBackWhatItOverwrote(t *testing.T) {
 	})
 	t.Run("and again right after", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
-		r := b.tick(func(g GitHub) GitHub {
-			return &between{GitHub: g,
+		r := b.tick(func(rt http.RoundTripper) http.RoundTripper {
+			return &between{next: rt,
 				before: func(int) { b.edits(hubot, replace("Intro", "Theirs")) },
 				after:  func(int) { b.edits(hubot, replace("Intro", "Another")) }}
 		}, "one")
@@ -246,8 +252,8 @@ func TestTickBoxesPutsBackWhatItOverwrote(t *testing.T) {
 	})
 	t.Run("somebody who undoes it right after", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
-		r := b.tick(func(g GitHub) GitHub {
-			return &between{GitHub: g, after: func(int) { b.edits(hubot, func(string) string { return criteriaText }) }}
+		r := b.tick(func(rt http.RoundTripper) http.RoundTripper {
+			return &between{next: rt, after: func(int) { b.edits(hubot, func(string) string { return criteriaText }) }}
 		}, "one")
 		want(t, []Result{r}, "applied")
 		if got := b.issue(issueNumber).Body; got != criteriaText || !strings.Contains(strings.Join(r.Notes, "\n"), "1 box is not ticked any more") {
@@ -256,33 +262,45 @@ func TestTickBoxesPutsBackWhatItOverwrote(t *testing.T) {
 	})
 }
 
-// unlike is a GitHub that shows versions otherwise than expected.
+// unlike is a transport over which GitHub shows versions otherwise than expected.
 type unlike struct {
-	GitHub
-	change func(*githubapi.IssueText)
+	next   http.RoundTripper
+	change func(shown string) string // of an answer about an issue's text
 }
 
-func (g unlike) IssueText(ctx context.Context, r githubapi.Repo, number int) (githubapi.IssueText, error) {
-	t, err := g.GitHub.IssueText(ctx, r, number)
-	t.Versions = slices.Clone(t.Versions)
-	g.change(&t)
-	return t, err
+// RoundTrip implements http.RoundTripper.
+func (g unlike) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := g.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	if strings.Contains(string(body), `"userContentEdits"`) {
+		body = []byte(g.change(string(body)))
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, err
+}
+
+// withoutTexts leaves the texts of the versions out of an answer.
+func withoutTexts(shown string) string {
+	return regexp.MustCompile(`"diff":"(?:[^"\\]|\\.)*"`).ReplaceAllString(shown, `"diff":null`)
+}
+
+// withoutVersions leaves the versions out of an answer.
+func withoutVersions(shown string) string {
+	return regexp.MustCompile(`"nodes":\[.*\]`).ReplaceAllString(shown, `"nodes":[]`)
 }
 
 func TestTickBoxesWhereVersionsAreNotShown(t *testing.T) {
-	withoutTexts := func(t *githubapi.IssueText) {
-		for i := range t.Versions {
-			t.Versions[i].Text = ""
-		}
-	}
 	t.Run("without texts", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
-		want(t, []Result{b.tick(func(g GitHub) GitHub { return unlike{g, withoutTexts} }, "one")}, "applied")
+		want(t, []Result{b.tick(func(rt http.RoundTripper) http.RoundTripper { return unlike{rt, withoutTexts} }, "one")}, "applied")
 	})
 	t.Run("without texts, and somebody edits", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
-		r := b.tick(func(g GitHub) GitHub {
-			return &between{GitHub: unlike{g, withoutTexts}, before: func(int) { b.edits(hubot, replace("Intro", "Theirs")) }}
+		r := b.tick(func(rt http.RoundTripper) http.RoundTripper {
+			return &between{next: unlike{rt, withoutTexts}, before: func(int) { b.edits(hubot, replace("Intro", "Theirs")) }}
 		}, "one")
 		want(t, []Result{r}, "failed(overwritten)")
 		if !strings.Contains(r.Message, "hubot edited the text of #5") {
@@ -291,7 +309,7 @@ func TestTickBoxesWhereVersionsAreNotShown(t *testing.T) {
 	})
 	t.Run("no versions", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
-		r := b.tick(func(g GitHub) GitHub { return unlike{g, func(t *githubapi.IssueText) { t.Versions = nil }} }, "one")
+		r := b.tick(func(rt http.RoundTripper) http.RoundTripper { return unlike{rt, withoutVersions} }, "one")
 		want(t, []Result{r}, "applied")
 		if !strings.Contains(strings.Join(r.Notes, "\n"), "is not known") {
 			t.Error(r.Notes)
@@ -300,11 +318,12 @@ func TestTickBoxesWhereVersionsAreNotShown(t *testing.T) {
 	t.Run("late", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
 		n := 0
-		r := b.tick(func(g GitHub) GitHub {
-			return unlike{g, func(t *githubapi.IssueText) {
+		r := b.tick(func(rt http.RoundTripper) http.RoundTripper {
+			return unlike{rt, func(shown string) string {
 				if n++; n < 4 {
-					t.Versions = nil
+					return withoutVersions(shown)
 				}
+				return shown
 			}}
 		}, "one")
 		want(t, []Result{r}, "applied")
@@ -345,8 +364,8 @@ func TestTickBoxesFaults(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
 		us := githubtest.Account{Login: "github-actions[bot]", ID: 41898282}
 		late := replace("[ ] one", "[x] one")(criteriaText)
-		r := b.tick(func(g GitHub) GitHub {
-			return &between{GitHub: g, before: func(n int) {
+		r := b.tick(func(rt http.RoundTripper) http.RoundTripper {
+			return &between{next: rt, before: func(n int) {
 				switch n {
 				case 1: // the first write is lost, and takes effect late
 					b.srv.SetFault(once("issues/update", githubtest.Fault{Cut: true}))
@@ -366,8 +385,8 @@ func TestTickBoxesFaults(t *testing.T) {
 	t.Run("a lost request, and somebody ticks one of the boxes", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
 		b.srv.SetFault(once("issues/update", githubtest.Fault{Cut: true}))
-		r := b.tick(func(g GitHub) GitHub {
-			return &between{GitHub: g, after: func(n int) {
+		r := b.tick(func(rt http.RoundTripper) http.RoundTripper {
+			return &between{next: rt, after: func(n int) {
 				if n == 1 {
 					b.edits(hubot, replace("[ ] one", "[x] one"))
 				}

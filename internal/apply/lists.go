@@ -53,7 +53,7 @@ func sameAccount(a, b githubapi.Actor) bool {
 //
 // Issues are asked for by their author, because a repository can have thousands that
 // changed meanwhile.
-func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, viewer ownAccount, since time.Time) ([]Object, error) {
+func ownObjects(ctx context.Context, gh *githubapi.Client, r githubapi.Repo, id listID, viewer ownAccount, since time.Time) ([]Object, error) {
 	own := ownList{viewer: viewer}
 	add := own.add
 	switch id.what {

@@ -145,7 +145,7 @@ type createWork struct {
 	list listID
 	what string // "the issue"
 	// do returns the object, and whether it is the one that was sent: see executor.create.
-	do func(ctx context.Context, gh GitHub) (o Object, ours bool, notes []string, err error)
+	do func(ctx context.Context, gh *githubapi.Client) (o Object, ours bool, notes []string, err error)
 }
 
 func (c *createWork) execute(ctx context.Context, x *executor, op *Operation) []Result {

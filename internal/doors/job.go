@@ -25,16 +25,12 @@ type Job struct {
 
 // Request returns a request of the job, without code and own items.
 func (j Job) Request() Request {
-	r := Request{
+	return Request{
 		Event:  j.Event,
 		Config: apply.Config{Run: j.Run, Workflow: j.Getenv("GITHUB_WORKFLOW"), Version: j.Version, Server: j.Runner.ServerURL},
-		Deps:   apply.Deps{Clock: githubapi.SystemClock{}, Files: j.Files, Log: j.Log},
+		Deps:   apply.Deps{GitHub: j.Client, Clock: githubapi.SystemClock{}, Files: j.Files, Log: j.Log},
 		Begin:  action.LedgerOf(j.Runner, j.Getenv).Begin,
 	}
-	if j.Client != nil {
-		r.Deps.GitHub = j.Client
-	}
-	return r
 }
 
 // AddOwn adds to a request of the job what Airlock itself wants to write, and allows it in the
