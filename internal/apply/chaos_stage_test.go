@@ -22,7 +22,7 @@ type stage struct {
 	next func(ready []*actor) *actor // nil for at random
 }
 
-// actor is a process on a stage. It is a Clock and a transport of its own.
+// actor is a process on a stage. It is a clock and a transport of its own.
 type actor struct {
 	stage *stage
 	next  http.RoundTripper
@@ -75,10 +75,10 @@ func (a *actor) pause(until time.Time) {
 	<-a.turn
 }
 
-// Now implements Clock.
+// Now implements githubapi.Clock.
 func (a *actor) Now() time.Time { return a.stage.clock.Now() }
 
-// Sleep implements Clock.
+// Sleep implements githubapi.Clock.
 func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -442,12 +442,12 @@ func (c *chaos) hook(rate int, writesOnly bool) func(githubtest.Request) githubt
 
 // process runs one process with a client of its own. It returns the results, or the error for
 // which it could not begin, or neither if it was killed.
-func (b *bench) process(ctx context.Context, rt http.RoundTripper, clock Clock, approved []policy.Approved) (results []Result, err error) {
+func (b *bench) process(ctx context.Context, rt http.RoundTripper, clock githubapi.Clock, approved []policy.Approved) (results []Result, err error) {
 	return b.loggedProcess(ctx, rt, clock, approved, nil)
 }
 
 // loggedProcess is process with a log.
-func (b *bench) loggedProcess(ctx context.Context, rt http.RoundTripper, clock Clock, approved []policy.Approved, log func(string)) (results []Result, err error) {
+func (b *bench) loggedProcess(ctx context.Context, rt http.RoundTripper, clock githubapi.Clock, approved []policy.Approved, log func(string)) (results []Result, err error) {
 	client, err := githubapi.New(githubapi.Options{Token: token.New(b.token, b.srv.APIURL()), APIURL: b.srv.APIURL(), Transport: rt, Clock: clock, Pace: b.pace, Log: log})
 	if err != nil {
 		b.t.Fatal(err)

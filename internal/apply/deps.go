@@ -1,17 +1,14 @@
 package apply
 
 import (
-	"context"
-	"time"
-
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 )
 
-// Deps is what Observe and Execute are given from outside.
+// Deps is what Observe and an Execution are given from outside.
 type Deps struct {
 	GitHub *githubapi.Client // nil without a token
-	Clock  Clock             // required with GitHub
+	Clock  githubapi.Clock   // by which Observe and an Execution wait; required with GitHub
 	Files  Files             // nil where nothing can be stored
 	// Source reads files of a commit; nil where none are at hand, and GitHub is asked.
 	Source Source
@@ -29,13 +26,6 @@ func (d Deps) log(line string) {
 	if d.Log != nil {
 		d.Log(line)
 	}
-}
-
-// Clock is the time by which Observe and Execute wait.
-type Clock interface {
-	Now() time.Time
-	// Sleep waits for d, or returns ctx's error as soon as ctx is done.
-	Sleep(ctx context.Context, d time.Duration) error
 }
 
 // Files stores what could not be delivered to GitHub, such as a SARIF file.

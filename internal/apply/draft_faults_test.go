@@ -98,7 +98,7 @@ func draftScenes() []draftScene {
 }
 
 // draftProcess is process, and returns what it logs as well.
-func (b *bench) draftProcess(ctx context.Context, rt http.RoundTripper, clock Clock, approved []policy.Approved) (results []Result, log []string, err error) {
+func (b *bench) draftProcess(ctx context.Context, rt http.RoundTripper, clock githubapi.Clock, approved []policy.Approved) (results []Result, log []string, err error) {
 	results, err = b.loggedProcess(ctx, rt, clock, approved, func(line string) { log = append(log, line) })
 	return results, log, err
 }

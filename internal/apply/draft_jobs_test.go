@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/policy"
 )
@@ -110,7 +111,7 @@ func (c jobsCell) owner(jobs []*reviewJob, draft *githubtest.Review) int {
 // watched is the transport of a job, each of whose requests takes some time.
 type watched struct {
 	next  http.RoundTripper
-	clock Clock
+	clock githubapi.Clock
 	slow  time.Duration
 	check func(*http.Request) // sees each request before it is sent
 }
