@@ -352,8 +352,7 @@ func (s *scan) content(name string) (data []byte, mode uint32, err error) {
 }
 
 // filtered returns the content that git would commit of a file with a filter, or nil if that is not
-// known without running the filter. committed is the id of the file in the last
-// commit.
+// known without running the filter. committed is the id of the file in the last commit.
 func filtered(filter string, data []byte, committed string) []byte {
 	// Instead of a large file, Git LFS commits a pointer: a small file that begins like this.
 	const head = "version https://git-lfs.github.com/spec/v1\n"

@@ -115,8 +115,7 @@ type codePreparer struct {
 }
 
 // code prepares every item that carries code: it finds out where the changes go, what they change
-// there, and whether they are allowed. Nothing is pushed that a
-// codePreparer did not prepare.
+// there, and whether they are allowed. Nothing is pushed that a codePreparer did not prepare.
 func (o *observer) code() error {
 	o.s.code = map[int]*codeState{}
 	c := &codePreparer{o: o, code: o.deps.Code}
