@@ -4,6 +4,7 @@ import (
 	"encoding/asn1"
 	"encoding/base64"
 	"hash/crc32"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -152,17 +153,12 @@ var checkedPrefixes = strings.Fields("ghp_ gho_ ghu_ ghs_ ghr_")
 // last characters are not the CRC-32 of the random characters before them.
 // https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
 func hasWrongChecksum(value string) bool {
-	const length = 40 // of a prefix, 30 random characters and the checksum
-	if len(value) != length {
+	const prefixSize, length = 4, 40 // of a prefix, and of all with 30 random characters and the checksum
+	if len(value) != length || !slices.Contains(checkedPrefixes, value[:prefixSize]) {
 		return false
 	}
-	for _, prefix := range checkedPrefixes {
-		if random, ok := strings.CutPrefix(value, prefix); ok {
-			random, checksum := random[:len(random)-checksumSize], random[len(random)-checksumSize:]
-			return checksum != inBase62(crc32.ChecksumIEEE([]byte(random)))
-		}
-	}
-	return false
+	random, checksum := value[prefixSize:length-checksumSize], value[length-checksumSize:]
+	return checksum != inBase62(crc32.ChecksumIEEE([]byte(random)))
 }
 
 // inBase62 returns a number with as many digits as a checksum has.

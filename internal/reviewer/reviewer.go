@@ -17,7 +17,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/crash"
@@ -169,14 +168,11 @@ func (r *Reviewer) reviewAll(ctx context.Context, files []File, review func(File
 	results := make([]reviewed, len(files))
 	next := make(chan int)
 	var workers sync.WaitGroup
-	var failed atomic.Pointer[error]
+	errs := make([]error, len(files))
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		workers.Go(func() {
 			for i := range next {
-				if err := crash.Try(func() error { results[i] = review(files[i]); return nil }); err != nil {
-					err = fmt.Errorf("%s: %w", files[i].Path, err)
-					failed.CompareAndSwap(nil, &err)
-				}
+				errs[i] = crash.Try(func() error { results[i] = review(files[i]); return nil })
 			}
 		})
 	}
@@ -188,8 +184,10 @@ func (r *Reviewer) reviewAll(ctx context.Context, files []File, review func(File
 	}
 	close(next)
 	workers.Wait()
-	if err := failed.Load(); err != nil {
-		return Result{}, *err
+	for i, err := range errs {
+		if err != nil {
+			return Result{}, fmt.Errorf("%s: %w", files[i].Path, err)
+		}
 	}
 	return r.join(files, results, aboutChange), ctx.Err()
 }
