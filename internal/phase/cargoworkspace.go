@@ -17,7 +17,7 @@ var (
 
 // hasCargoWorkspace reports whether the Cargo.toml of a directory is that of a workspace.
 func (p *project) hasCargoWorkspace(dir string) bool {
-	return p.anyFile(dir, cargoWorkspace.Match, "Cargo.toml")
+	return p.hasContent(dir, cargoWorkspace.Match, "Cargo.toml")
 }
 
 // isOutsideWorkspace reports whether cargo in a directory, top, leaves out the crate of one below

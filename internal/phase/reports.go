@@ -57,10 +57,10 @@ func (e *engine) askForReports(ctx context.Context, r root, check Check, c comma
 	if info, err := opened.Stat("."); err == nil {
 		p.began = info.ModTime() // by the clock of files
 	}
-	if !e.project.anyFile(r.dir, pytestReport.Match, "pytest.ini", ".pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini") {
+	if !e.project.hasContent(r.dir, pytestReport.Match, "pytest.ini", ".pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini") {
 		p.ask(e, "PYTEST_ADDOPTS", "pytest.xml", "--junitxml=%s")
 	}
-	if !e.project.anyFile(r.dir, rspecReport.Match, ".rspec", ".rspec-local") {
+	if !e.project.hasContent(r.dir, rspecReport.Match, ".rspec", ".rspec-local") {
 		p.ask(e, "SPEC_OPTS", "rspec.json", "--format progress --format json --out %s")
 	}
 	if reporter := e.nodeReporter(ctx, r, c); reporter != "" {

@@ -66,7 +66,7 @@ func (p *project) rakeTask(dir string) string {
 // rubyMatches reports whether the code of one of a directory's files has a match. The files may be
 // patterns, as for matching.
 func (p *project) rubyMatches(dir string, what *lazyregexp.Regexp, files ...string) bool {
-	return p.anyFile(dir, func(content []byte) bool { return what.MatchString(withoutComments(string(content))) }, files...)
+	return p.hasContent(dir, func(content []byte) bool { return what.MatchString(withoutComments(string(content))) }, files...)
 }
 
 var (

@@ -111,7 +111,7 @@ func (p *project) shows(dir string, s sign) (found bool, above int) {
 			if s.text == "" && s.without == "" {
 				return len(p.matching(dir, s.file)) > 0
 			}
-			return p.anyFile(dir, func(content []byte) bool {
+			return p.hasContent(dir, func(content []byte) bool {
 				return regexp.MustCompile(s.text).Match(content) && (s.without == "" || !regexp.MustCompile(s.without).Match(content))
 			}, s.file)
 		})
@@ -141,9 +141,9 @@ func (p *project) matching(dir, pattern string) []string {
 	return names[:min(len(names), maxMatching)]
 }
 
-// anyFile reports whether is returns true for the content of a file below a directory. The files
+// hasContent reports whether is returns true for the content of a file below a directory. The files
 // may be patterns, as for matching.
-func (p *project) anyFile(dir string, is func(content []byte) bool, files ...string) bool {
+func (p *project) hasContent(dir string, is func(content []byte) bool, files ...string) bool {
 	return slices.ContainsFunc(files, func(pattern string) bool {
 		return slices.ContainsFunc(p.matching(dir, pattern), func(name string) bool {
 			content, err := p.read(name)

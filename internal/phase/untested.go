@@ -25,7 +25,7 @@ func (p *project) isUntested(r root) bool {
 	isTest := func(name string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool { ok, _ := path.Match(pattern, path.Base(name)); return ok })
 	}
-	if !known || p.diff == nil || r.language == Python && p.anyFile(r.dir, pytestSection.Match, "pyproject.toml", "setup.cfg") {
+	if !known || p.diff == nil || r.language == Python && p.hasContent(r.dir, pytestSection.Match, "pyproject.toml", "setup.cfg") {
 		return false
 	}
 	for _, f := range p.diff {
