@@ -26,14 +26,15 @@ var languages = []struct {
 	alias    string   // the spec's short form
 	endings  []string // of its files
 	markers  []string // files of a project in it; one may be a pattern of path.Match
+	tools    func() []tool
 }{
-	{JavaScript, "js", []string{".js", ".jsx", ".mjs", ".cjs"}, []string{"package.json"}},
-	{TypeScript, "ts", []string{".ts", ".tsx", ".mts", ".cts"}, nil}, // see project.languages
-	{Go, "golang", []string{".go"}, []string{"go.mod"}},
-	{Rust, "rs", []string{".rs"}, []string{"Cargo.toml"}},
-	{Python, "py", []string{".py", ".pyi"}, []string{"requirements.txt", "pyproject.toml", "setup.py", "Pipfile"}},
-	{Ruby, "rb", []string{".rb", ".rake", ".gemspec"}, []string{"Gemfile", "*.gemspec"}},
-	{Java, "java", []string{".java"}, []string{"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}},
+	{JavaScript, "js", []string{".js", ".jsx", ".mjs", ".cjs"}, []string{"package.json"}, nodeTools},
+	{TypeScript, "ts", []string{".ts", ".tsx", ".mts", ".cts"}, nil, nodeTools}, // see project.languages
+	{Go, "golang", []string{".go"}, []string{"go.mod"}, goTools},
+	{Rust, "rs", []string{".rs"}, []string{"Cargo.toml"}, rustTools},
+	{Python, "py", []string{".py", ".pyi"}, []string{"requirements.txt", "pyproject.toml", "setup.py", "Pipfile"}, pythonTools},
+	{Ruby, "rb", []string{".rb", ".rake", ".gemspec"}, []string{"Gemfile", "*.gemspec"}, rubyTools},
+	{Java, "java", []string{".java"}, []string{"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}, javaTools},
 }
 
 // LanguageNamed returns the language of a name, which may be one of the spec's short

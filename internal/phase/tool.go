@@ -53,19 +53,10 @@ var anyFile = []string{""}
 
 // toolsOf returns the tools of a language, in the order in which they are looked for.
 func toolsOf(l Language) []tool {
-	switch l.family() {
-	case JavaScript:
-		return nodeTools()
-	case Python:
-		return pythonTools()
-	case Go:
-		return goTools()
-	case Rust:
-		return rustTools()
-	case Ruby:
-		return rubyTools()
-	case Java:
-		return javaTools()
+	for _, row := range languages {
+		if row.language == l {
+			return row.tools()
+		}
 	}
 	return nil
 }
