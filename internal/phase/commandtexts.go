@@ -24,9 +24,10 @@ const (
 // without lines that are comments. Of package.json, deno.json and pyproject.toml it
 // returns the commands alone.
 func (p *project) commandTexts(dir string) string {
-	if text, ok := p.commandText[dir]; ok {
-		return text
-	}
+	return cached(p.commandText, dir, p.findCommandTexts)
+}
+
+func (p *project) findCommandTexts(dir string) string {
 	var b strings.Builder
 	p.walkUp(dir, func(p *project, dir string) bool {
 		for _, pattern := range commandFiles {
@@ -54,8 +55,7 @@ func (p *project) commandTexts(dir string) string {
 		}
 		return false
 	})
-	p.commandText[dir] = b.String()
-	return p.commandText[dir]
+	return b.String()
 }
 
 // withoutComments returns a text without the lines that are comments.

@@ -89,16 +89,13 @@ func (p *project) open(name string) (*os.File, error) {
 
 // entries returns the names in a directory, none if it cannot be read.
 func (p *project) entries(dir string) []string {
-	names, ok := p.names[dir]
-	if ok {
+	return cached(p.names, dir, func(dir string) (names []string) {
+		if f, err := p.open(dir); err == nil {
+			names, _ = f.Readdirnames(-1) // a file has no names
+			_ = f.Close()                 // it was only read
+		}
 		return names
-	}
-	if f, err := p.open(dir); err == nil {
-		names, _ = f.Readdirnames(-1) // a file has no names
-		_ = f.Close()                 // it was only read
-	}
-	p.names[dir] = names
-	return names
+	})
 }
 
 // directories returns the names of the directories in a directory, sorted, without links.
