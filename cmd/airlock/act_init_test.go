@@ -44,19 +44,11 @@ type initialised struct {
 func newInitialised(t *testing.T) *initialised {
 	t.Helper()
 	dir := t.TempDir()
-	given := map[string]string{
+	files := map[string]string{
 		"go.mod": "module example.com/sum\n\ngo 1.24\n", "sum.go": "// Package sum adds.\npackage sum\n\n// Of adds two numbers.\nfunc Of(a, b int) int { return a - b }\n",
 		".airlock/agent": initAgent,
 	}
-	for name, text := range given {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, dir, files)
 	tree, err := action.OpenDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +59,6 @@ func newInitialised(t *testing.T) *initialised {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := given
 	for _, f := range report.Files {
 		raw, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
 		if err != nil {
@@ -98,14 +89,7 @@ func imageWithGo(t *testing.T) string {
 // happen runs the workflows that an event starts. It returns whether all jobs passed, and the log.
 func (x *initialised) happen(t *testing.T, event string, payload map[string]any) (ok bool, log string) {
 	t.Helper()
-	raw, err := json.Marshal(payload)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "event.json")
-	if err := os.WriteFile(path, raw, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := writeFile(t, filepath.Join(t.TempDir(), "event.json"), jsonText(t, payload))
 	_, log, ok = actRun{event: event, payload: path, git: x.git, runner: os.Getenv("AIRLOCK_IMAGE"), actions: standIns(t, x.server, x.checks, x.files),
 		// act's runner has its temporary files in /tmp, which the checks keep the code out of.
 		arguments: []string{"--env", "TMPDIR=/var/tmp", "--no-skip-checkout", "--container-options", "-v " + x.artifacts + ":/artifacts"}}.run(t, x.server)

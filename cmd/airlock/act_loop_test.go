@@ -124,14 +124,7 @@ runs: {using: composite, steps: [{shell: bash, run: 'test "${{ inputs.app-id }}"
 // happen starts the workflow runs of an event, and fails the test if a job fails.
 func (x *exampleLoop) happen(event string, payload map[string]any) {
 	x.t.Helper()
-	raw, err := json.Marshal(payload)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	path := filepath.Join(x.t.TempDir(), "event.json")
-	if err := os.WriteFile(path, raw, 0o644); err != nil {
-		x.t.Fatal(err)
-	}
+	path := writeFile(x.t, filepath.Join(x.t.TempDir(), "event.json"), jsonText(x.t, payload))
 	_, log, ok := actRun{event: event, payload: path, files: x.files, runner: os.Getenv("AIRLOCK_IMAGE"), actions: standIns(x.t, x.server, os.Getenv("AIRLOCK_IMAGE"), x.files),
 		// act's runner has its temporary files in /tmp, which the checks keep the code out of.
 		arguments: []string{"--env", "TMPDIR=/var/tmp", "--no-skip-checkout", "--container-options", "-v " + x.artifacts + ":/artifacts",

@@ -113,15 +113,7 @@ const actOrigin = "https://github.com/Codertocat/Hello-World.git"
 func repository(t testing.TB, env []string, origin string, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for path, text := range files {
-		path = filepath.Join(dir, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, dir, files)
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch", "master"}, {"add", "--all"}, {"commit", "--quiet", "--message", "All"}, {"remote", "add", "origin", origin},
 	} {

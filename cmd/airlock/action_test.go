@@ -17,22 +17,12 @@ func newWorkspace(t testing.TB, files map[string]string) workspace {
 	t.Helper()
 	base := t.TempDir()
 	ws := workspace{filepath.Join(base, "workspace"), filepath.Join(base, "output"), filepath.Join(base, "summary")}
-	for path, text := range files {
-		path = filepath.Join(ws.dir, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, ws.dir, files)
 	if err := os.MkdirAll(ws.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{ws.output, ws.summary} {
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, "")
 	}
 	return ws
 }

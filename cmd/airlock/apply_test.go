@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,9 +41,7 @@ func TestMainJob(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "policy.yml")
-	if err := os.WriteFile(config, []byte(everyKind), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, config, everyKind)
 	input := filepath.Join(root, "testdata", "outputs", "ok", "custom-engine.ndjson")
 
 	collected := run(t, dir, nil, "", "collect", "--input", input, "--config", config, "--output", "agent-output.json")
@@ -54,7 +51,7 @@ func TestMainJob(t *testing.T) {
 	hosted := newHosted(t)
 	s := hosted.server
 	workspace := hosted.checkout(t, "changes")
-	hosted.write(t, workspace, "docs/new.md", "New.\n")
+	writeFile(t, filepath.Join(workspace, "docs/new.md"), "New.\n")
 	args := []string{"apply", "--pace=0s", "--input", "agent-output.json", "--config", config, "--dir", workspace}
 	applied := run(t, dir, hosted.env(t), "", args...)
 	if applied.code != 0 {

@@ -3,6 +3,7 @@ package main_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -204,4 +205,34 @@ func workflowEnv(s *githubtest.Server, event, payload string) []string {
 		env = append(env, "GITHUB_API_URL="+s.APIURL(), "GITHUB_GRAPHQL_URL="+s.APIURL()+"/graphql")
 	}
 	return env
+}
+
+// write writes files below a directory.
+func write(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		writeFile(t, filepath.Join(dir, name), text)
+	}
+}
+
+// writeFile writes a file, whose directory is made if it is not there, and returns its path.
+func writeFile(t testing.TB, path, text string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// jsonText returns a value as JSON.
+func jsonText(t testing.TB, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }

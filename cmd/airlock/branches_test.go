@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -29,11 +30,7 @@ func pullLine(t *testing.T, title, branch string) string {
 	if branch != "" {
 		fields["branch"] = branch
 	}
-	data, err := json.Marshal(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data) + "\n"
+	return jsonText(t, fields) + "\n"
 }
 
 // run is the next workflow run: its agent writes a file at the newest commit of master.
@@ -43,10 +40,10 @@ func (s *schedule) run(text, lines string, args ...string) result {
 	work, dir := s.work, s.t.TempDir()
 	if work == "" {
 		work = s.checkout(s.t, "master")
-		s.write(s.t, work, "docs/new.md", text)
+		writeFile(s.t, filepath.Join(work, "docs/new.md"), text)
 	}
-	s.write(s.t, dir, "policy.yml", s.policy)
-	s.write(s.t, dir, "lines.ndjson", lines)
+	writeFile(s.t, filepath.Join(dir, "policy.yml"), s.policy)
+	writeFile(s.t, filepath.Join(dir, "lines.ndjson"), lines)
 	env := append(workflowEnv(s.server, "schedule", "schedule.json"), "GITHUB_SHA="+s.git.SHA("master"), "GITHUB_REF=refs/heads/master", fmt.Sprint("GITHUB_RUN_ID=", 9000+s.runs))
 	return run(s.t, dir, env, "", append([]string{"apply", "--pace=0s", "--config", "policy.yml", "--input", "lines.ndjson", "--dir", work}, args...)...)
 }

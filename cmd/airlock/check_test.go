@@ -229,9 +229,7 @@ func TestActionRefusesFindingsOfAnotherRepository(t *testing.T) {
 	for repository, code := range map[string]int{"codertocat/hello-world": 0, "mallory/hello-world": 2} {
 		h.server.ResetRequests()
 		text := strings.Replace(wellDocument, "{", `{"repository": "`+repository+`", `, 1)
-		if err := os.WriteFile(filepath.Join(ws.dir, "findings.json"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(ws.dir, "findings.json"), text)
 		res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"mode": "apply", "config": checksConfig, "findings": "findings.json"}), "", "action")
 		if res.code != code || (len(h.server.Writes()) == 0) != (code == 2) {
 			t.Errorf("%s: exit code %d, %d writes\n%s%s", repository, res.code, len(h.server.Writes()), res.stdout, res.stderr)
@@ -259,9 +257,7 @@ func TestActionRefusesFindingsThatContradictThemselves(t *testing.T) {
 			t.Fatalf("%s: the document has no %s", name, c.old)
 		}
 		text := wellDocument[:i] + c.new + wellDocument[i+len(c.old):]
-		if err := os.WriteFile(filepath.Join(ws.dir, "findings.json"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(ws.dir, "findings.json"), text)
 		res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"mode": "apply", "config": checksConfig, "findings": "findings.json"}), "", "action")
 		if res.code != 2 || len(h.server.Writes()) != 0 || !strings.Contains(res.stdout, "it contradicts itself") || !strings.Contains(res.stdout, c.says) {
 			t.Errorf("%s: exit code %d, %d writes\n%s%s", name, res.code, len(h.server.Writes()), res.stdout, res.stderr)

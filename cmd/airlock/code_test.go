@@ -61,8 +61,8 @@ func newCodeStep(t *testing.T, lines string) *codeStep {
 // run writes the policy and the lines, and runs the binary.
 func (s *codeStep) run(args ...string) result {
 	s.t.Helper()
-	s.write(s.t, s.dir, "policy.yml", bothCodeKinds)
-	s.write(s.t, s.dir, "lines.ndjson", s.lines)
+	writeFile(s.t, filepath.Join(s.dir, "policy.yml"), bothCodeKinds)
+	writeFile(s.t, filepath.Join(s.dir, "lines.ndjson"), s.lines)
 	return run(s.t, s.dir, s.hosted.env(s.t, s.env...), "", append(s.args, args...)...)
 }
 
@@ -85,7 +85,7 @@ func TestCodeRefused(t *testing.T) {
 	t.Parallel()
 	file := func(name, text string) func(*codeStep) {
 		return func(s *codeStep) {
-			s.write(s.t, s.dir, name, text)
+			writeFile(s.t, filepath.Join(s.dir, name), text)
 			s.args = append(s.args, "--changes", name)
 		}
 	}
@@ -96,7 +96,7 @@ func TestCodeRefused(t *testing.T) {
 			}
 		}
 	}
-	dirty := func(s *codeStep) { s.write(s.t, s.work, "docs/new.md", "New.\n") }
+	dirty := func(s *codeStep) { writeFile(s.t, filepath.Join(s.work, "docs/new.md"), "New.\n") }
 	pushes := func(s *codeStep) { s.lines = askedPush }
 	pull := func(f func(*githubtest.Issue)) func(*codeStep) {
 		return both(dirty, pushes, func(s *codeStep) { s.server.Change(func(fx *githubtest.Fixture) { f(fx.Issues[1]) }) })
@@ -134,7 +134,9 @@ func TestCodeRefused(t *testing.T) {
 			git(s.t, s.dir, "-C", other.Dir(), "bundle", "create", filepath.Join(s.dir, "x.bundle"), base+"..x")
 			s.args = append(s.args, "--changes", "x.bundle")
 		}, 1, []string{"failed (no-base)", `"x.bundle" builds on `, "bundle from a commit that GitHub has"}},
-		{"conflict", func(s *codeStep) { s.write(s.t, s.work, "README.md", "# Hello, World\nMore, and more.\n") }, 1, []string{"failed (merge-conflict)", `"README.md": both sides changed the same lines`, "let the agent work on the current commit", ".airlock/airlock-"}},
+		{"conflict", func(s *codeStep) {
+			writeFile(s.t, filepath.Join(s.work, "README.md"), "# Hello, World\nMore, and more.\n")
+		}, 1, []string{"failed (merge-conflict)", `"README.md": both sides changed the same lines`, "let the agent work on the current commit", ".airlock/airlock-"}},
 		{"fifo among the objects", func(s *codeStep) {
 			dirty(s)
 			mkfifo(filepath.Join(s.work, ".git", "objects", "pack", "pack-x.idx"))
@@ -143,7 +145,7 @@ func TestCodeRefused(t *testing.T) {
 		{"unborn", func(s *codeStep) {
 			empty := filepath.Join(s.t.TempDir(), "empty")
 			git(s.t, s.dir, "init", "--quiet", empty)
-			s.write(s.t, empty, "a", "a\n")
+			writeFile(s.t, filepath.Join(empty, "a"), "a\n")
 			s.args = append(s.args, "--dir", empty)
 		}, 1, []string{"failed (no-base)", "has no commit yet: check out the one"}},
 		{"no such directory", func(s *codeStep) { s.args = append(s.args, "--dir", "nowhere") }, 2, []string{"--dir: nowhere is not a directory"}},
@@ -164,7 +166,7 @@ func TestCodeRefused(t *testing.T) {
 		{"no repository", answers("repos/get", 404, `{"message":"Not Found"}`), 1, []string{"failed (not-found)", "kept as a patch", ".airlock/airlock-"}},
 		{"closed", pull(func(i *githubtest.Issue) { i.State = "closed" }), 1, []string{"skipped (closed): pull request #2 is closed", "reopen it", ".airlock/airlock-"}},
 		{"fork", pull(func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/Hello-World" }), 1, []string{"skipped (fork-head)", "create-pull-request", ".airlock/airlock-"}},
-		{"protected file", func(s *codeStep) { s.write(s.t, s.work, ".github/workflows/x.yml", "on: push\n") }, 1, []string{"denied (protected-files): nothing was pushed", `".github/workflows/x.yml"`, "to allow it", ".airlock/airlock-"}},
+		{"protected file", func(s *codeStep) { writeFile(s.t, filepath.Join(s.work, ".github/workflows/x.yml"), "on: push\n") }, 1, []string{"denied (protected-files): nothing was pushed", `".github/workflows/x.yml"`, "to allow it", ".airlock/airlock-"}},
 	}) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newCodeStep(t, askedPull)
@@ -186,7 +188,7 @@ func TestCodeHalfDone(t *testing.T) {
 	t.Parallel()
 	t.Run("no pull request", func(t *testing.T) {
 		s := newCodeStep(t, askedPull)
-		s.write(t, s.work, "docs/new.md", "New.\n")
+		writeFile(t, filepath.Join(s.work, "docs/new.md"), "New.\n")
 		s.server.Change(func(fx *githubtest.Fixture) {
 			fx.Tokens[0].Permissions = map[string]string{"contents": "write", "pull_requests": "read", "metadata": "read"}
 		})
@@ -202,7 +204,7 @@ func TestCodeHalfDone(t *testing.T) {
 			func(fx *githubtest.Fixture) { fx.Repo.Ruled = []string{"chang*"} },
 		} {
 			s := newCodeStep(t, askedPush)
-			s.write(t, s.work, "docs/new.md", "New.\n")
+			writeFile(t, filepath.Join(s.work, "docs/new.md"), "New.\n")
 			s.server.Change(protect)
 			assertSays(t, s.run(), 1, "denied (protected-branch)", "push-to-branch leaves such branches alone", "let the agent ask for a pull request of its own (create-pull-request)", ".airlock/airlock-")
 			if w := s.server.Writes(); len(w) != 0 {
@@ -212,7 +214,7 @@ func TestCodeHalfDone(t *testing.T) {
 	})
 	t.Run("protected branch, which the token may not read", func(t *testing.T) {
 		s := newCodeStep(t, askedPush)
-		s.write(t, s.work, "docs/new.md", "New.\n")
+		writeFile(t, filepath.Join(s.work, "docs/new.md"), "New.\n")
 		s.server.Change(func(fx *githubtest.Fixture) { fx.Repo.Protected = []string{"changes"} })
 		s.server.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "repos/get-branch", Fault: githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`}}}))
 		assertSays(t, s.run(), 1, "failed (push-refused)", "GH006", "let the agent ask for a pull request (create-pull-request)", ".airlock/airlock-")
@@ -236,7 +238,7 @@ func TestCodeWithoutAConfirmation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newCodeStep(t, strings.Replace(askedPull, `"title"`, `"labels": ["automation"], "title"`, 1))
-			s.write(t, s.work, "docs/new.md", "New.\n")
+			writeFile(t, filepath.Join(s.work, "docs/new.md"), "New.\n")
 			rule.Operation = "pulls/create"
 			s.server.SetFault(githubtest.Faults([]githubtest.FaultRule{rule}))
 			assertSays(t, s.run(), 0, "/Codertocat/Hello-World/pull/3")
@@ -253,7 +255,7 @@ func TestCodeWithoutAConfirmation(t *testing.T) {
 func TestCodeSwitchesNoWorkflowsOff(t *testing.T) {
 	t.Parallel()
 	s := newCodeStep(t, `{"type": "create-pull-request", "title": "Mend it [no ci]", "body": "It was wrong. [skip ci]\n\nskip-checks: true"}`)
-	s.write(t, s.work, "docs/new.md", "New.\n")
+	writeFile(t, filepath.Join(s.work, "docs/new.md"), "New.\n")
 	git(t, s.work, "add", "-A")
 	git(t, s.work, "commit", "--quiet", "-m", "Add a file [ci skip]\n\n Skip-Checks : true")
 	assertSays(t, s.run(), 0, "words that keep workflows from running were made inert")
@@ -334,8 +336,8 @@ func TestCodeOfEarlierCommits(t *testing.T) {
 		"bundle": func(s *codeStep) { s.bundle() },
 	} {
 		s := newCodeStep(t, askedPull)
-		s.write(t, s.work, ".github/workflows/x.yml", "on: push\n")
-		s.write(t, s.work, "large.bin", strings.Repeat("\x00123456789abcdef", 2<<16))
+		writeFile(t, filepath.Join(s.work, ".github/workflows/x.yml"), "on: push\n")
+		writeFile(t, filepath.Join(s.work, "large.bin"), strings.Repeat("\x00123456789abcdef", 2<<16))
 		s.agentCommits()
 		git(t, s.work, "rm", "--quiet", "-r", ".github", "large.bin")
 		git(t, s.work, "commit", "--quiet", "-m", "Clean up")
@@ -359,7 +361,7 @@ func TestCodeOfDeniedItem(t *testing.T) {
 		s := newCodeStep(t, lines)
 		s.agentCommits()
 		s.env = []string{"AIRLOCK_SECRETS=correct-horse-battery"}
-		s.write(t, s.dir, "policy2.yml", "create-pull-request:\n  allowed-branches: [docs/*]\n")
+		writeFile(t, filepath.Join(s.dir, "policy2.yml"), "create-pull-request:\n  allowed-branches: [docs/*]\n")
 		res := s.run("--config", "policy2.yml")
 		assertSays(t, res, 1, "denied ("+map[string]string{"branch": "allowed-branches", "secret": "secret"}[name]+")", "the changes are kept as a patch")
 		patches, err := filepath.Glob(filepath.Join(s.dir, ".airlock", "*.patch"))
@@ -379,7 +381,7 @@ func TestCodeOfDeniedItem(t *testing.T) {
 func (s *codeStep) agentCommits() {
 	s.t.Helper()
 	for _, c := range [][2]string{{"New.\n", "Add a file"}, {"Better.\n", "Improve it"}} {
-		s.write(s.t, s.work, "docs/new.md", c[0])
+		writeFile(s.t, filepath.Join(s.work, "docs/new.md"), c[0])
 		git(s.t, s.work, "add", "-A")
 		git(s.t, s.work, "commit", "--quiet", "-m", c[1])
 	}
@@ -388,7 +390,7 @@ func (s *codeStep) agentCommits() {
 // changes writes the agent's changes to a file, and adds the argument that names it.
 func (s *codeStep) changes(name, text string) {
 	s.t.Helper()
-	s.write(s.t, s.dir, name, text)
+	writeFile(s.t, filepath.Join(s.dir, name), text)
 	s.args = append(s.args, "--changes", name)
 }
 
@@ -470,11 +472,11 @@ func newCodeWorkspace(t *testing.T, h hosted, lines string, files map[string]str
 	ws := newWorkspace(t, nil)
 	ws.dir = h.checkout(t, "changes")
 	for name, text := range files {
-		h.write(t, ws.dir, name, text)
+		writeFile(t, filepath.Join(ws.dir, name), text)
 	}
 	git(t, ws.dir, "add", "-A")
 	git(t, ws.dir, "commit", "--quiet", "-m", "Do what was asked for")
-	h.write(t, ws.dir, "lines.ndjson", lines) // not committed: it is not one of the agent's changes
+	writeFile(t, filepath.Join(ws.dir, "lines.ndjson"), lines) // not committed: it is not one of the agent's changes
 	return ws
 }
 
@@ -608,7 +610,7 @@ func TestSecretsOfTheCommandLine(t *testing.T) {
 	t.Parallel()
 	const known = "correct horse battery staple"
 	s := newCodeStep(t, askedPush)
-	s.write(t, s.work, "docs/new.md", "It is "+known+".\n")
+	writeFile(t, filepath.Join(s.work, "docs/new.md"), "It is "+known+".\n")
 	s.env = []string{"AIRLOCK_SECRETS=another value\n" + known}
 	res := s.run()
 	assertSays(t, res, 1, "denied (secret): nothing was pushed: the file \"docs/new.md\" contains a secret in line 1, column 7")

@@ -35,15 +35,8 @@ type database struct {
 func (d database) startServer(b *testing.B, dir, concurrency string) (cmd *exec.Cmd, url string) {
 	b.Helper()
 	agents := filepath.Join(dir, "agents")
-	if err := os.MkdirAll(agents, 0o755); err != nil {
-		b.Fatal(err)
-	}
-	for name, script := range map[string]string{"researcher.json": `{"name":"researcher","type":"agent","command":["cat"]}`,
-		"stamp.json": `{"name":"stamp","type":"deterministic","command":["sh","-c","date +%s%N"],"parameters_schema":{"type":"object"}}`} {
-		if err := os.WriteFile(filepath.Join(agents, name), []byte(script), 0o644); err != nil {
-			b.Fatal(err)
-		}
-	}
+	write(b, agents, map[string]string{"researcher.json": `{"name":"researcher","type":"agent","command":["cat"]}`,
+		"stamp.json": `{"name":"stamp","type":"deterministic","command":["sh","-c","date +%s%N"],"parameters_schema":{"type":"object"}}`})
 	cmd = exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--store", cmp.Or(d.store, filepath.Join(dir, "store.db")), "--agents", agents, "--concurrency", concurrency)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
 	return cmd, startServer(b, cmd)

@@ -269,11 +269,7 @@ func TestNoCommandOverTheWire(t *testing.T) {
 	c := serveArgs(t, dir, "--config", "policy.yml", "--root", "root", "--fixer", "good=true")
 	create := func(agent string, parameters map[string]any) (status int, body string) {
 		t.Helper()
-		raw, err := json.Marshal(map[string]any{"agent_name": agent, "parameters": parameters})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ask(t, http.DefaultClient, "POST", c.url+"/runs", string(raw))
+		return ask(t, http.DefaultClient, "POST", c.url+"/runs", jsonText(t, map[string]any{"agent_name": agent, "parameters": parameters}))
 	}
 	validation := func(more map[string]any) map[string]any {
 		p := map[string]any{"working_directory": tree, "changed_files": []string{"a.js"}, "language": "javascript"}
@@ -326,11 +322,8 @@ func TestNoCommandOverTheWire(t *testing.T) {
 		if status != 400 || !strings.Contains(body, `"error":"parameter_validation_failed"`) || !strings.Contains(body, `"path":"`+r.path+`"`) {
 			t.Errorf("%s %v: %d %.300s", r.agent, r.parameters, status, body)
 		}
-		raw, err := json.Marshal(map[string]any{"agent_name": r.agent, "parameters": r.parameters})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if answer, isError := asked[struct{ Error string }](t, tools, "start_run", string(raw)); !isError || answer.Error != "parameter_validation_failed" {
+		raw := jsonText(t, map[string]any{"agent_name": r.agent, "parameters": r.parameters})
+		if answer, isError := asked[struct{ Error string }](t, tools, "start_run", raw); !isError || answer.Error != "parameter_validation_failed" {
 			t.Errorf("start_run of %s %v: %+v", r.agent, r.parameters, answer)
 		}
 	}
@@ -367,11 +360,7 @@ func TestNoCommandOverTheWire(t *testing.T) {
 	}
 	// Another worker applies its own --root and configuration.
 	for _, p := range []map[string]any{validation(map[string]any{"working_directory": outside}), validation(map[string]any{"test_command": "touch " + marker})} {
-		raw, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r := run(t, dir, nil, string(raw), "builtin", "phase-validation", "--root", "root", "--config", "policy.yml"); r.code != 2 || !strings.Contains(r.stderr, "this worker does not carry it out: $.") {
+		if r := run(t, dir, nil, jsonText(t, p), "builtin", "phase-validation", "--root", "root", "--config", "policy.yml"); r.code != 2 || !strings.Contains(r.stderr, "this worker does not carry it out: $.") {
 			t.Errorf("%v: %d %s%s", p, r.code, r.stdout, r.stderr)
 		}
 	}
@@ -400,16 +389,11 @@ func TestCoordinatorKnowsItsVisitors(t *testing.T) {
 	dir := t.TempDir()
 	openToOthers(dir)
 	work := filepath.Join(dir, "work")
-	if err := os.Mkdir(work, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	// A check that passes if the server does not answer it, or refuses to.
 	probe := `code=$(curl -s -o /dev/null -w '%{http_code}' "$(cat url)/agents"); test "$code" = 401 -o "$code" = 000`
 	write(t, dir, map[string]string{"work/a.js": "exports.a = 1;\n", "work/probe.sh": probe, "policy.yml": "checks:\n  format-command: \"true\"\n  lint-command: \"true\"\n  build-command: \"true\"\n  test-command: sh probe.sh\n"})
 	c := serveArgs(t, dir, "--config", "policy.yml")
-	if err := os.WriteFile(filepath.Join(work, "url"), []byte(c.url), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(work, "url"), c.url)
 	as := func(user string, args ...string) string {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -452,11 +436,8 @@ func TestCoordinatorKnowsItsVisitors(t *testing.T) {
 	}
 	tests := func(headers ...string) string {
 		t.Helper()
-		body, err := json.Marshal(map[string]any{"agent_name": "phase-validation", "parameters": map[string]any{"working_directory": work, "changed_files": []string{"a.js"}, "language": "javascript"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		status, answer := ask(t, http.DefaultClient, "POST", c.url+"/runs", string(body), headers...)
+		body := jsonText(t, map[string]any{"agent_name": "phase-validation", "parameters": map[string]any{"working_directory": work, "changed_files": []string{"a.js"}, "language": "javascript"}})
+		status, answer := ask(t, http.DefaultClient, "POST", c.url+"/runs", body, headers...)
 		var started struct {
 			RunID string `json:"run_id"`
 		}
@@ -535,9 +516,6 @@ func TestCoordinatorBearsHostileAgents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	agents := filepath.Join(dir, "agents")
-	if err := os.Mkdir(agents, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	const flee = `setsid sh -c 'echo $$ >> pids; trap "" TERM HUP INT; while :; do sleep 0.05; done' & echo $$ >> pids; `
 	for name, script := range map[string]string{
 		"floods": `head -c 268435456 /dev/zero`,
@@ -549,17 +527,9 @@ func TestCoordinatorBearsHostileAgents(t *testing.T) {
 		"deaf":   `exec <&-; echo 1`,
 		"deep":   `i=0; while [ $i -lt 3000 ]; do printf '['; i=$((i+1)); done`,
 	} {
-		raw, err := json.Marshal(map[string]any{"name": name, "type": "deterministic", "command": []string{"sh", "-c", script}, "parameters_schema": map[string]any{"type": "object"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(agents, name+".json"), raw, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		addProgram(t, agents, name, script)
 	}
-	if err := os.WriteFile(filepath.Join(agents, "vanished.json"), []byte(`{"name":"vanished","type":"deterministic","command":["./gone"],"parameters_schema":{"type":"object"}}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(agents, "vanished.json"), `{"name":"vanished","type":"deterministic","command":["./gone"],"parameters_schema":{"type":"object"}}`)
 	c := serveArgs(t, dir, "--agents", "agents", "--concurrency", "12")
 	ends := map[string]string{
 		"floods": `"code":"output_too_large"`, "chats": `"status":"completed"`, "flees": `"status":"completed"`, "stays": `"status":"stopped"`, "silent": `"code":"invalid_output"`,

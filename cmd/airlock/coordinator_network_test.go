@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -116,10 +115,6 @@ func (n *databaseProxy) cut() {
 	clear(n.conns)
 }
 
-func deterministic(name, script string) map[string]any {
-	return map[string]any{name: map[string]any{"name": name, "type": "deterministic", "command": []string{"sh", "-c", script}, "parameters_schema": map[string]any{"type": "object"}}}
-}
-
 const gated = `echo $$ >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 60' & while ! test -e gate; do sleep 0.05; done; echo 1`
 
 // answerOf sends a request, and returns the status and the body of the answer, which must come
@@ -183,9 +178,7 @@ func TestPostgresNetworkHangs(t *testing.T) {
 		return status == 201
 	}, "the coordinator does not come back")
 	for _, p := range c.runners {
-		if err := os.WriteFile(filepath.Join(p.dir, "gate"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(p.dir, "gate"), "")
 	}
 	conn := c.ended(time.Minute)
 	if n := count(t, conn, `SELECT count(*) FROM airlock.runs WHERE status = 'completed' AND result = '1'`); n != 2 {
@@ -305,9 +298,7 @@ func TestPostgresIsFull(t *testing.T) {
 	if _, err := c.create(t.Context(), "second", body); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(worker.dir, "gate"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(worker.dir, "gate"), "")
 	conn := c.ended(time.Minute)
 	if n := count(t, conn, `SELECT count(*) FROM airlock.runs WHERE status = 'completed' AND result = '1'`); n != 2 {
 		t.Errorf("%d of 2 runs completed", n)
@@ -337,9 +328,7 @@ func TestPostgresIsSlow(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), `LOCK TABLE airlock.runs IN ACCESS EXCLUSIVE MODE`); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(worker.dir, "gate"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(worker.dir, "gate"), "")
 	eventually(t, func() bool { return len(alive(worker.dir)) == 0 }, "the run does not end")
 	for _, request := range [][3]string{{"GET", "/runs", ""}, {"POST", "/runs", body}} {
 		if status, answer := answerOf(t, request[0], coordinator.url+request[1], request[2]); status != 503 || !strings.Contains(answer, `"error":"store_unreachable"`) {

@@ -93,18 +93,8 @@ func newDatabase(t *testing.T, blueprints map[string]any, settings ...string) *c
 	if c.location, err = c.server.NewDatabase(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	agents := filepath.Join(c.dir, "agents")
-	if err := os.Mkdir(agents, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	for name, b := range blueprints {
-		raw, err := json.Marshal(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(agents, name+".json"), raw, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(c.dir, "agents", name+".json"), jsonText(t, b))
 	}
 	return c
 }
@@ -255,7 +245,7 @@ func count(t *testing.T, conn *pgx.Conn, query string) (n int) {
 func TestPostgresKilled(t *testing.T) {
 	t.Parallel()
 	script := `read p; echo $$ >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 0.4' & sleep 0.3; echo "$p"`
-	c := newCluster(t, 2, 3, 4, map[string]any{"slow": map[string]any{"name": "slow", "type": "deterministic", "command": []string{"sh", "-c", script}, "parameters_schema": map[string]any{"type": "object"}}})
+	c := newCluster(t, 2, 3, 4, deterministic("slow", script))
 	kills := shorttest.Count(10, 2)
 	if factor, err := strconv.Atoi(os.Getenv("AIRLOCK_CHAOS")); err == nil {
 		kills *= uint64(factor)
@@ -325,7 +315,7 @@ func TestPostgresKilled(t *testing.T) {
 // carried out exactly once.
 func TestPostgresShared(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2, 3, 8, map[string]any{"once": map[string]any{"name": "once", "type": "deterministic", "command": []string{"sh", "-c", `echo "$AIRLOCK_RUN_ID" >> begun; cat`}, "parameters_schema": map[string]any{"type": "object"}}})
+	c := newCluster(t, 2, 3, 8, deterministic("once", `echo "$AIRLOCK_RUN_ID" >> begun; cat`))
 	total := int(shorttest.Count(1000, 5))
 	var creating sync.WaitGroup
 	next := make(chan int)
@@ -373,7 +363,7 @@ func TestPostgresShared(t *testing.T) {
 func TestPostgresGone(t *testing.T) {
 	t.Parallel()
 	script := `echo $$ >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 60' & while ! test -e gate; do sleep 0.05; done; echo 1`
-	c := newCluster(t, 1, 1, 2, map[string]any{"gated": map[string]any{"name": "gated", "type": "deterministic", "command": []string{"sh", "-c", script}, "parameters_schema": map[string]any{"type": "object"}}})
+	c := newCluster(t, 1, 1, 2, deterministic("gated", script))
 	body := `{"agent_name":"gated","parameters":{}}`
 	id, err := c.create(t.Context(), "first", body)
 	if err != nil {
@@ -397,9 +387,7 @@ func TestPostgresGone(t *testing.T) {
 		t.Errorf("a run was recorded nowhere: %v", err)
 	}
 	eventually(t, func() bool { return len(alive(worker.dir)) == 0 }, "the run outlives its worker's lease")
-	if err := os.WriteFile(filepath.Join(worker.dir, "gate"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(worker.dir, "gate"), "")
 	if err := c.server.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -19,17 +18,8 @@ import (
 // "echo", and "gated", which runs until there is a file called gate.
 func serveIn(t *testing.T, dir, store, below string) coordinator {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, "agents"), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	for name, script := range map[string]string{"gated": `echo > begun; while ! test -e gate; do sleep 0.02; done; echo 1`, "echo": `cat >/dev/null; echo 1`} {
-		blueprint, err := json.Marshal(map[string]any{"name": name, "type": "deterministic", "command": []string{"sh", "-c", script}, "parameters_schema": map[string]any{"type": "object"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "agents", name+".json"), blueprint, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		addProgram(t, filepath.Join(dir, "agents"), name, script)
 	}
 	args := []string{binary, "serve", "--addr", "127.0.0.1:0", "--store", store, "--agents", "agents"}
 	cmd := exec.Command(args[0], args[1:]...)
@@ -67,9 +57,7 @@ func TestCoordinatorFullStore(t *testing.T) {
 	}
 	fill(500_000)
 	fill(0)
-	if err := os.WriteFile(filepath.Join(dir, "gate"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(dir, "gate"), "")
 	if got := get(t, c.url+"/runs/"+gated); !strings.Contains(got, `"run_id":"`+gated+`"`) {
 		t.Errorf("a full store cannot be read: %s", got)
 	}
@@ -99,9 +87,7 @@ func TestCoordinatorLockedStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "gate"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(dir, "gate"), "")
 	if status, word, answer := c.post(t, "echo", 0); status != http.StatusServiceUnavailable || word != "store_locked" {
 		t.Errorf("%d: %s", status, answer)
 	}

@@ -129,18 +129,9 @@ func (c coordinator) runsAgain(t *testing.T) {
 func TestCoordinatorKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "agents"), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	// Each run writes its process ids to a file, and has a child in a session of its own.
 	script := `read p; echo $$ >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 0.3' & sleep 0.2; echo "$p"`
-	blueprint, err := json.Marshal(map[string]any{"name": "slow", "type": "deterministic", "command": []string{"sh", "-c", script}, "parameters_schema": map[string]any{"type": "object"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "agents", "slow.json"), blueprint, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	addProgram(t, filepath.Join(dir, "agents"), "slow", script)
 	c := serve(t, dir)
 	ids := map[string]int{}
 	create := func(n int) {
@@ -215,6 +206,18 @@ func alive(dir string) (pids []string) {
 	return pids
 }
 
+// deterministic returns the blueprint of a deterministic agent, which is a script, under its name.
+func deterministic(name, script string) map[string]any {
+	return map[string]any{name: map[string]any{"name": name, "type": "deterministic", "command": []string{"sh", "-c", script}, "parameters_schema": map[string]any{"type": "object"}}}
+}
+
+// addProgram adds a deterministic agent to a directory of agents.
+func addProgram(t *testing.T, agents, name, script string) {
+	t.Helper()
+	writeFile(t, filepath.Join(agents, name+".json"), jsonText(t, deterministic(name, script)[name]))
+}
+
+// get returns what a server answers.
 func get(t *testing.T, url string) string {
 	t.Helper()
 	res, err := http.Get(url)

@@ -64,9 +64,6 @@ func TestAnAgentCorrectsItself(t *testing.T) {
 			if c.policy != "" {
 				policy = c.policy
 			}
-			if err := os.Mkdir(filepath.Join(dir, ".airlock"), 0o755); err != nil {
-				t.Fatal(err)
-			}
 			writeFile(t, filepath.Join(dir, ".airlock", "policy.yml"), policy)
 			writeFile(t, filepath.Join(dir, "my-agent"), "#!/bin/sh\n"+c.agent)
 			if err := os.Chmod(filepath.Join(dir, "my-agent"), 0o755); err != nil {

@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -53,31 +52,19 @@ func padded(limit int, format string) []string {
 func TestNoPartOfASecretIsInWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write := func(name, content string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	marshal := func(value any) string {
-		t.Helper()
-		raw, err := json.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(raw)
-	}
 	lines := slices.Concat(padded(80, `{"type":"add_comment","item_number":"%s","body":"b"}`), padded(80, `{"type":"%s","body":"b"}`),
 		padded(60, `{"type":"add_comment","item_number":1,"body":"b","%s":1}`))
-	write("lines.ndjson", strings.Join(lines, "\n")+"\n")
 	var criteria []any
 	for _, id := range padded(80, "%s") {
 		one := map[string]any{"id": id, "description": "d", "validation_hint": "a.md"}
 		criteria = append(criteria, one, one)
 	}
-	write("request.json", marshal(map[string]any{"task_id": "t", "validation_type": "code", "acceptance_criteria": criteria}))
-	write("input.json", marshal(map[string]any{"working_directory": dir, "changed_files": padded(80, "../%s")}))
-	write("policy.yml", strings.Join(padded(60, "%s: 1"), "\n")+"\n")
+	write(t, dir, map[string]string{
+		"lines.ndjson": strings.Join(lines, "\n") + "\n",
+		"request.json": jsonText(t, map[string]any{"task_id": "t", "validation_type": "code", "acceptance_criteria": criteria}),
+		"input.json":   jsonText(t, map[string]any{"working_directory": dir, "changed_files": padded(80, "../%s")}),
+		"policy.yml":   strings.Join(padded(60, "%s: 1"), "\n") + "\n",
+	})
 	if err := exec.Command("git", "init", "-q", dir).Run(); err != nil {
 		t.Fatal(err)
 	}

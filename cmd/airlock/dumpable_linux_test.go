@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,11 +25,7 @@ func TestApplyLeavesNoCoreFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	for name, text := range map[string]string{"policy.yml": "create-issue:\n", "event.json": `{"repository":{"id":1,"full_name":"o/r"},"issue":{"number":1}}`} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, dir, map[string]string{"policy.yml": "create-issue:\n", "event.json": `{"repository":{"id":1,"full_name":"o/r"},"issue":{"number":1}}`})
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

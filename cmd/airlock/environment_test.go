@@ -43,7 +43,7 @@ func TestNoVariablePrintsTheToken(t *testing.T) {
 	}
 	ws := newCodeWorkspace(t, h, askedPull+`{"type":"add-issue-comment","body":"Hello"}`+"\n", map[string]string{"docs/new.md": "New.\n"})
 	authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: tls.Certificate().Raw}))
-	h.write(t, ws.dir, "ca.pem", authority)
+	writeFile(t, filepath.Join(ws.dir, "ca.pem"), authority)
 	res := run(t, ws.dir, ws.env(h.env(t, env...), map[string]string{
 		"output-file": "lines.ndjson", "config": bothCodeKinds + "add-issue-comment:\n", "ca-file": "ca.pem", "log-level": "debug",
 	}), "", "action")

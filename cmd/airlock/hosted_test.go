@@ -95,18 +95,6 @@ func sh(t testing.TB, dir string, args ...string) {
 	}
 }
 
-// write writes a file, as an agent does in its workspace.
-func (h hosted) write(t *testing.T, dir, name, text string) {
-	t.Helper()
-	path := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // event returns the sample event's payload with the real commits.
 func (h hosted) event(t testing.TB) []byte {
 	t.Helper()
@@ -122,10 +110,7 @@ func (h hosted) event(t testing.TB) []byte {
 // env returns the environment of a step on the sample event. The given variables override it.
 func (h hosted) env(t *testing.T, given ...string) []string {
 	t.Helper()
-	payload := filepath.Join(t.TempDir(), "event.json")
-	if err := os.WriteFile(payload, h.event(t), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	payload := writeFile(t, filepath.Join(t.TempDir(), "event.json"), string(h.event(t)))
 	env := workflowEnv(h.server, "pull_request", "pull_request.opened.json")
 	return append(append(env, "GITHUB_EVENT_PATH="+payload, "GITHUB_SHA="+h.start), given...)
 }

@@ -157,11 +157,11 @@ func TestChecksImageLanguages(t *testing.T) {
 				h.git.Commit("changes", files, "Change")
 				j := newJob(t, h.server, "pull_request", "pull_request.opened.json", nil)
 				h.start = h.git.SHA("changes")
-				j.write(filepath.Join(j.workflow, "event.json"), string(h.event(t)))
+				writeFile(j.t, filepath.Join(j.workflow, "event.json"), string(h.event(t)))
 				j.env["GITHUB_SHA"] = h.start
 				h.fill(t, j.workspace, "changes")
 				install(t, j.workspace, name)
-				h.write(t, j.workspace, "lines.ndjson", `{"type": "noop", "message": "Nothing to do."}`+"\n")
+				writeFile(t, filepath.Join(j.workspace, "lines.ndjson"), `{"type": "noop", "message": "Nothing to do."}`+"\n")
 				j.input("mode", mode, "config", "checks:\n  informational: [code-review]\n", "output-file", "lines.ndjson")
 				j.image, j.flags = os.Getenv("AIRLOCK_CHECKS_IMAGE"), toolFlags()
 				began := time.Now()

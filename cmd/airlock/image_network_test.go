@@ -168,7 +168,7 @@ func TestImageTakesNoProxyFromTheEnvironment(t *testing.T) {
 			s.SetBaseURL("https://" + net.JoinHostPort(apiName, port))
 
 			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": threeLines, "ca/genuine.pem": genuine.pem})
-			j.write(filepath.Join(j.home, "forged.pem"), forged.pem)
+			writeFile(j.t, filepath.Join(j.home, "forged.pem"), forged.pem)
 			j.flags = []string{"--add-host", apiName + ":127.0.0.1"}
 			j.input("config", "add-issue-comment:\n")
 			for i, v := range c.inputs {

@@ -53,13 +53,13 @@ func newJob(t *testing.T, s *githubtest.Server, event, payload string, files map
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.write(filepath.Join(j.workflow, "event.json"), string(raw))
+	writeFile(j.t, filepath.Join(j.workflow, "event.json"), string(raw))
 	for _, name := range []string{"set_output_1", "step_summary_1", "set_env_1", "add_path_1", "save_state_1"} {
-		j.write(filepath.Join(j.commands, name), "")
+		writeFile(j.t, filepath.Join(j.commands, name), "")
 	}
-	j.write(filepath.Join(base, "docker.sock"), "") // a file in place of the engine's socket
+	writeFile(j.t, filepath.Join(base, "docker.sock"), "") // a file in place of the engine's socket
 	for path, text := range files {
-		j.write(filepath.Join(j.workspace, path), text)
+		writeFile(j.t, filepath.Join(j.workspace, path), text)
 	}
 	for _, e := range workflowEnv(s, event, payload) {
 		name, value, _ := strings.Cut(e, "=")
@@ -85,16 +85,6 @@ func newJob(t *testing.T, s *githubtest.Server, event, payload string, files map
 
 // runtimeSecret is the runner's own credential, which every step gets.
 const runtimeSecret = "runtime-secret-0123456789"
-
-func (j *job) write(path, text string) {
-	j.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		j.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		j.t.Fatal(err)
-	}
-}
 
 // input sets inputs of the action's step.
 func (j *job) input(pairs ...string) {

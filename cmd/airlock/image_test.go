@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"os"
@@ -29,10 +28,10 @@ func TestImageAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"out/lines.ndjson": string(lines)})
-	j.write(filepath.Join(j.workflow, "event.json"), string(h.event(t)))
+	writeFile(j.t, filepath.Join(j.workflow, "event.json"), string(h.event(t)))
 	j.env["GITHUB_SHA"] = h.start
 	h.fill(t, j.workspace, "changes")
-	h.write(t, j.workspace, "docs/new.md", "New.\n")
+	writeFile(t, filepath.Join(j.workspace, "docs/new.md"), "New.\n")
 	j.input("output-file", "out/lines.ndjson", "config", everyKind)
 	res := j.run()
 
@@ -110,7 +109,7 @@ func TestImageInputs(t *testing.T) {
 			t.Parallel()
 			s := server(t, pullRequestFixture(), githubtest.Options{})
 			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": threeLines})
-			j.write(filepath.Join(j.temp, "agent", "lines.ndjson"), threeLines)
+			writeFile(j.t, filepath.Join(j.temp, "agent", "lines.ndjson"), threeLines)
 			j.input("config", config)
 			j.input(c.inputs...)
 			for name, value := range c.env {
@@ -139,19 +138,16 @@ func TestImageTokenInAnAnswer(t *testing.T) {
 	const special = "ghs_Test+Only/0123456789=~%41.abcdefghij"
 	forms := secretForms(special)
 	page := "Denied: Authorization: Bearer " + special + " Basic " + strings.Join(forms, " ") + " " + url.QueryEscape(special)
-	body, err := json.Marshal(map[string]string{"message": page, "documentation_url": "https://docs.github.com/" + url.PathEscape(special)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := jsonText(t, map[string]string{"message": page, "documentation_url": "https://docs.github.com/" + url.PathEscape(special)})
 	for _, c := range []struct {
 		name, operation string
 		fault           githubtest.Fault
 	}{
-		{"refused", "issues/create-comment", githubtest.Fault{Status: http.StatusForbidden, Body: string(body)}},
-		{"invalid", "issues/create-comment", githubtest.Fault{Status: http.StatusUnprocessableEntity, Body: string(body)}},
+		{"refused", "issues/create-comment", githubtest.Fault{Status: http.StatusForbidden, Body: body}},
+		{"invalid", "issues/create-comment", githubtest.Fault{Status: http.StatusUnprocessableEntity, Body: body}},
 		{"not JSON", "issues/create-comment", githubtest.Fault{Status: http.StatusOK, Body: page}},
-		{"unauthorized", "graphql/Viewer", githubtest.Fault{Status: http.StatusUnauthorized, Body: string(body)}},
-		{"first request", "", githubtest.Fault{Status: http.StatusForbidden, Body: string(body)}},
+		{"unauthorized", "graphql/Viewer", githubtest.Fault{Status: http.StatusUnauthorized, Body: body}},
+		{"first request", "", githubtest.Fault{Status: http.StatusForbidden, Body: body}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -353,7 +349,7 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 		j := newJob(t, server(t, pullRequestFixture(), githubtest.Options{}), "pull_request", "pull_request.opened.json", map[string]string{
 			"lines.ndjson": threeLines, ".git/config": "extraheader = AUTHORIZATION: basic " + secret, ".git/hooks/sample": "",
 		})
-		j.write(filepath.Join(j.temp, "git-credentials-1.config"), "extraheader = AUTHORIZATION: basic "+secret)
+		writeFile(j.t, filepath.Join(j.temp, "git-credentials-1.config"), "extraheader = AUTHORIZATION: basic "+secret)
 		if err := os.Chmod(filepath.Join(filepath.Dir(j.temp), "docker.sock"), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -414,7 +410,7 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 	j := attacked(t)
 	j.flags = inSandbox
 	work := `cat lines.ndjson && echo mine >mine && echo mine >a/mine && env && id -u`
-	j.write(filepath.Join(j.workspace, "a", "mine"), "theirs")
+	writeFile(j.t, filepath.Join(j.workspace, "a", "mine"), "theirs")
 	var users []string
 	for _, args := range [][]string{{work}, {"worker", work}} {
 		res := j.start(args...).wait()
@@ -435,10 +431,10 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 func TestImageChecks(t *testing.T) {
 	h, _ := newChecked(t)
 	j := newJob(t, h.server, "pull_request", "pull_request.opened.json", nil)
-	j.write(filepath.Join(j.workflow, "event.json"), string(h.event(t)))
+	writeFile(j.t, filepath.Join(j.workflow, "event.json"), string(h.event(t)))
 	j.env["GITHUB_SHA"] = h.start
 	h.fill(t, j.workspace, "changes")
-	h.write(t, j.workspace, "lines.ndjson", `{"type": "add_comment", "body": "Looks good."}`+"\n")
+	writeFile(t, filepath.Join(j.workspace, "lines.ndjson"), `{"type": "add_comment", "body": "Looks good."}`+"\n")
 	j.input("output-file", "lines.ndjson", "config", checksConfig+"  format-command: test -f shop.go\nadd-issue-comment:\n")
 	if res := j.run(); res.code != 2 || !strings.Contains(res.stdout, "the image of the gate has no toolchains") {
 		t.Errorf("the gate checks: exit code %d\n%s%s", res.code, res.stdout, res.stderr)

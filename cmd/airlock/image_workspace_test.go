@@ -35,9 +35,7 @@ func cloned(t *testing.T) (*job, *githubtest.Server) {
 	}
 	commit := func(text string) string {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, "README.md"), text)
 		git("add", "README.md")
 		git("commit", "--quiet", "--message", "Change")
 		return git("rev-parse", "HEAD")
@@ -57,12 +55,12 @@ func cloned(t *testing.T) (*job, *githubtest.Server) {
 	if err := os.Rename(dir, j.workspace); err != nil {
 		t.Fatal(err)
 	}
-	j.write(filepath.Join(j.workspace, "lines.ndjson"), reviewLines)
+	writeFile(j.t, filepath.Join(j.workspace, "lines.ndjson"), reviewLines)
 	event := strings.NewReplacer("ec26c3e57ca3a959ca5aad62de7213c562f8c821", head, "f95f852bd8fca8fcc58a9a2d6c842781e32a215e", base).Replace(j.read(j.workflow, "event.json"))
 	if !json.Valid([]byte(event)) || !strings.Contains(event, head) || !strings.Contains(event, base) {
 		t.Fatal("the payload does not name the commits")
 	}
-	j.write(filepath.Join(j.workflow, "event.json"), event)
+	writeFile(j.t, filepath.Join(j.workflow, "event.json"), event)
 	j.env["GITHUB_SHA"] = head
 	j.input("config", "create-pull-request-review-comment:\ncreate-security-report:\n")
 	return j, s
@@ -72,7 +70,7 @@ func cloned(t *testing.T) (*job, *githubtest.Server) {
 // wherever git would take a program from there.
 func arm(j *job) {
 	const evil = "/github/workspace/.git/evil"
-	j.write(filepath.Join(j.workspace, ".git", "evil"), "#!/bin/sh\necho \"$0 $*\" >>/github/workspace/canary\ncat\n")
+	writeFile(j.t, filepath.Join(j.workspace, ".git", "evil"), "#!/bin/sh\necho \"$0 $*\" >>/github/workspace/canary\ncat\n")
 	config := strings.ReplaceAll(`[core]
 	fsmonitor = EVIL
 	hooksPath = /github/workspace/.git/hooks
@@ -104,14 +102,14 @@ func arm(j *job) {
 [safe]
 	directory = *
 `, "EVIL", evil)
-	j.write(filepath.Join(j.workspace, ".git", "evil.inc"), config)
-	j.write(filepath.Join(j.workspace, ".git", "config"), "[core]\n\trepositoryformatversion = 0\n[include]\n\tpath = evil.inc\n[includeIf \"gitdir:/\"]\n\tpath = evil.inc\n")
-	j.write(filepath.Join(j.home, ".gitconfig"), config)
+	writeFile(j.t, filepath.Join(j.workspace, ".git", "evil.inc"), config)
+	writeFile(j.t, filepath.Join(j.workspace, ".git", "config"), "[core]\n\trepositoryformatversion = 0\n[include]\n\tpath = evil.inc\n[includeIf \"gitdir:/\"]\n\tpath = evil.inc\n")
+	writeFile(j.t, filepath.Join(j.home, ".gitconfig"), config)
 	for _, path := range []string{".gitattributes", ".git/info/attributes"} {
-		j.write(filepath.Join(j.workspace, path), "* diff=evil filter=evil\n")
+		writeFile(j.t, filepath.Join(j.workspace, path), "* diff=evil filter=evil\n")
 	}
 	for _, hook := range []string{"post-checkout", "pre-commit", "post-index-change", "reference-transaction"} {
-		j.write(filepath.Join(j.workspace, ".git", "hooks", hook), "#!/bin/sh\nexec "+evil+"\n")
+		writeFile(j.t, filepath.Join(j.workspace, ".git", "hooks", hook), "#!/bin/sh\nexec "+evil+"\n")
 		j.executable(".git/hooks/" + hook)
 	}
 	j.executable(".git/evil")
@@ -172,7 +170,7 @@ func TestImagePolicyOfTheWorkspaceDoesNotRule(t *testing.T) {
 				githubtest.StoredFile{Path: path, Ref: f.Issues[1].Pull.Base.SHA, Content: strict},
 				githubtest.StoredFile{Path: path, Ref: f.Issues[1].Pull.Head.SHA, Content: edited})
 		})
-		j.write(filepath.Join(j.workspace, path), edited)
+		writeFile(j.t, filepath.Join(j.workspace, path), edited)
 		j.input("config", "", "config-file", path, "fail-on", "rejected")
 		res := j.run()
 		if res.code != 1 || len(s.Writes()) != 0 || !strings.Contains(res.stdout, "kind-not-enabled") {
@@ -181,7 +179,7 @@ func TestImagePolicyOfTheWorkspaceDoesNotRule(t *testing.T) {
 	})
 	t.Run("from git, which lacks it", func(t *testing.T) {
 		j, s := cloned(t)
-		j.write(filepath.Join(j.workspace, path), edited)
+		writeFile(j.t, filepath.Join(j.workspace, path), edited)
 		j.input("config", "", "config-file", path, "token", "")
 		res := j.run()
 		if res.code != 2 || len(s.Requests()) != 0 || !strings.Contains(res.stdout, path) {

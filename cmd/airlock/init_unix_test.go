@@ -66,7 +66,7 @@ printf '%s\n' '{"type": "create-pull-request", "title": "Add a document", "body"
 				t.Fatalf("init: exit code %d\n%s", res.code, res.stderr)
 			}
 			if c.agent != "" {
-				h.write(t, work, ".airlock/agent", "set -euo pipefail\n"+c.agent)
+				writeFile(t, filepath.Join(work, ".airlock/agent"), "set -euo pipefail\n"+c.agent)
 			}
 			policy := commitAll(t, h, work)
 			h.server.Change(func(f *githubtest.Fixture) {
@@ -128,7 +128,7 @@ func runWorkflow(t *testing.T, h hosted, work string) string {
 			continue
 		}
 		for name := range strings.FieldsSeq(step.With["path"]) { // their common directory is the artifact's root
-			h.write(t, gate.dir, "agent/"+filepath.Base(name), workspace{}.read(t, filepath.Join(work, name)))
+			writeFile(t, filepath.Join(gate.dir, "agent/"+filepath.Base(name)), workspace{}.read(t, filepath.Join(work, name)))
 		}
 	}
 	for _, step := range w.Jobs["gate"].Steps {

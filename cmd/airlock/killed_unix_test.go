@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -236,7 +237,7 @@ func TestKilledWithCode(t *testing.T) {
 	start := func(t *testing.T) (h hosted, env, args []string) {
 		h = newHosted(t)
 		workspace := h.checkout(t, "changes")
-		h.write(t, workspace, "docs/new.md", "New.\n")
+		writeFile(t, filepath.Join(workspace, "docs/new.md"), "New.\n")
 		return h, h.env(t), []string{"apply", "--input", "lines.ndjson", "--config", "policy.yml", "--pace=0s", "--dir", workspace}
 	}
 	calm, env, args := start(t)

@@ -33,9 +33,7 @@ func TestActionLoopWithAcceptance(t *testing.T) {
 		runs++
 		event, payload := j.pushedBy("Codertocat")
 		job := j.job(runs, event, payload, j.findings(errors...), map[string]string{"verdict": "verdict.json", "config": acceptConfig})
-		if err := os.WriteFile(filepath.Join(job.dir, "verdict.json"), []byte(verdict), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(job.dir, "verdict.json"), verdict)
 		res := run(t, job.dir, job.environ, "", "action")
 		if res.code != 0 {
 			t.Fatalf("exit code %d\n%s", res.code, res.stdout)

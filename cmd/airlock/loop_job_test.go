@@ -45,10 +45,7 @@ func (j *loopJobs) findings(errors ...string) string {
 	if len(errors) > 0 {
 		status = "fail"
 	}
-	list, err := json.Marshal(append([]string{}, errors...))
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	list := jsonText(j.t, append([]string{}, errors...))
 	return fmt.Sprintf(`{"version":1,"repository":"Codertocat/Hello-World","pull_request":2,"head_sha":%q,"output":{"status":%q,"execution_time_ms":1,"total_retries":0,"checks":{`+
 		`"formatter":{"status":"pass","issues":[],"retry_count":0,"command":"","execution_time_ms":0},"linter":{"status":"pass","issues":[],"retry_count":0,"command":"","execution_time_ms":0},`+
 		`"build":{"status":%q,"errors":%s,"retry_count":0,"command":"make","execution_time_ms":0},"tests":{"status":"pass","failing_count":0,"retry_count":0,"command":"","execution_time_ms":0},`+
@@ -118,14 +115,7 @@ func (j *loopJobs) job(n int, event string, payload map[string]any, findings str
 	for name, value := range inputs {
 		all[name] = value
 	}
-	raw, err := json.Marshal(payload)
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	path := filepath.Join(j.t.TempDir(), "event.json")
-	if err := os.WriteFile(path, raw, 0o644); err != nil {
-		j.t.Fatal(err)
-	}
+	path := writeFile(j.t, filepath.Join(j.t.TempDir(), "event.json"), jsonText(j.t, payload))
 	ws := newWorkspace(j.t, files)
 	env := append(workflowEnv(j.server, event, "pull_request.opened.json"), "GITHUB_EVENT_PATH="+path, "GITHUB_SHA="+j.git.SHA("changes"), fmt.Sprintf("GITHUB_RUN_ID=%d", 17459853211+n))
 	return loopJob{ws, ws.env(env, all)}

@@ -68,9 +68,7 @@ func newLoopPlace(t *testing.T) loopPlace {
 
 func (p loopPlace) write(name, content string) {
 	p.t.Helper()
-	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o644); err != nil {
-		p.t.Fatal(err)
-	}
+	writeFile(p.t, filepath.Join(p.dir, name), content)
 }
 
 // command returns the command that begins or resumes the loop.
@@ -103,11 +101,7 @@ func (p loopPlace) log() (lines []string) {
 	for _, m := range log.Messages {
 		delete(m, "time")
 		delete(m, "elapsed_seconds")
-		raw, err := json.Marshal(m)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		lines = append(lines, times.ReplaceAllString(string(raw), "TIME"))
+		lines = append(lines, times.ReplaceAllString(jsonText(p.t, m), "TIME"))
 	}
 	return append(lines, log.Outcome)
 }

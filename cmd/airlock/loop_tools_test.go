@@ -60,15 +60,15 @@ func TestLoopProjects(t *testing.T) {
 				switch f.Name {
 				case "input.json", "suggestions", "want":
 				default:
-					p.writeBelow(p.dir, f.Name, string(f.Data))
+					writeFile(p.t, filepath.Join(p.dir, f.Name), string(f.Data))
 				}
 			}
 			for request, files := range test.fixes {
 				for file, content := range files {
-					p.writeBelow(filepath.Join(p.base, "fixes", request), file, content)
+					writeFile(p.t, filepath.Join(filepath.Join(p.base, "fixes", request), file), content)
 				}
 			}
-			p.writeBelow(p.base, "fix.sh", `cp -r "`+p.base+`/fixes/$AIRLOCK_FIX_REQUEST/." .`+"\n")
+			writeFile(p.t, filepath.Join(p.base, "fix.sh"), `cp -r "`+p.base+`/fixes/$AIRLOCK_FIX_REQUEST/." .`+"\n")
 			var stdout, stderr bytes.Buffer
 			cmd := exec.Command(binary, "loop", "start", "--issue", "7", "--fixer", "sh "+filepath.Join(p.base, "fix.sh"))
 			cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.dir, append(p.env, "TMPDIR="+os.TempDir(), "GOPROXY=off"), &stdout, &stderr // black's socket needs a short name
@@ -88,17 +88,5 @@ func TestLoopProjects(t *testing.T) {
 				t.Errorf("messages (-want +got):\n%s\n%s", diff, stderr.String())
 			}
 		})
-	}
-}
-
-// writeBelow writes a file that every user can read.
-func (p loopPlace) writeBelow(dir, name, content string) {
-	p.t.Helper()
-	name = filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-		p.t.Fatal(err)
 	}
 }

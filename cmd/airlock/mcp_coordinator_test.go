@@ -49,11 +49,8 @@ func asked[T any](t *testing.T, s *mcp.ClientSession, tool, arguments string) (a
 	if err != nil {
 		t.Fatalf("%s: %v", tool, err)
 	}
-	raw, err := json.Marshal(res.StructuredContent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &answer); err != nil {
+	raw := jsonText(t, res.StructuredContent)
+	if err := json.Unmarshal([]byte(raw), &answer); err != nil {
 		t.Fatalf("%s: %v in %s", tool, err, raw)
 	}
 	return answer, res.IsError
@@ -313,12 +310,7 @@ func TestBrokenMessagesOverHTTP(t *testing.T) {
 func TestToolsOverHTTPEndWithTheirToken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "agents"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "agents", "slow.json"), []byte(`{"name":"slow","type":"agent","command":["sh","-c","echo begun >&2; exec sleep 600"]}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(dir, "agents", "slow.json"), `{"name":"slow","type":"agent","command":["sh","-c","echo begun >&2; exec sleep 600"]}`)
 	store := filepath.Join(dir, "store.db")
 	tokens := map[string]string{}
 	for _, name := range []string{"leaver", "stayer"} {

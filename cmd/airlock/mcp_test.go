@@ -56,12 +56,8 @@ func call(t *testing.T, s *mcp.ClientSession, tool, arguments string) toolAnswer
 	if err != nil {
 		t.Fatalf("%s(%s): %v", tool, arguments, err)
 	}
-	structured, err := json.Marshal(res.StructuredContent)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var a toolAnswer
-	if err := json.Unmarshal(structured, &a); err != nil {
+	if err := json.Unmarshal([]byte(jsonText(t, res.StructuredContent)), &a); err != nil {
 		t.Fatal(err)
 	}
 	if res.IsError == a.Accepted || len(res.Content) != 2 {
@@ -73,17 +69,6 @@ func call(t *testing.T, s *mcp.ClientSession, tool, arguments string) toolAnswer
 		}
 	}
 	return a
-}
-
-func writeFile(t *testing.T, path, text string) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func readLines(t *testing.T, path string) []string {
@@ -283,18 +268,18 @@ func TestToolsJudgeTheWorkspace(t *testing.T) {
 	if a := push(); a.Accepted || !strings.Contains(a.Problems[0].Message, "no changes") {
 		t.Errorf("without a change: %+v", a)
 	}
-	hosted.write(t, workspace, "src/main.go", "package main\n")
+	writeFile(t, filepath.Join(workspace, "src/main.go"), "package main\n")
 	if a := push(); a.Accepted || a.Problems[0].Rule != "allowed-files" {
 		t.Errorf("with a file that is not allowed: %+v", a)
 	}
 	if err := os.Remove(filepath.Join(workspace, "src/main.go")); err != nil {
 		t.Fatal(err)
 	}
-	hosted.write(t, workspace, "docs/new.md", "key = ghp_"+strings.Repeat("a1B2c3", 6)+"\n")
+	writeFile(t, filepath.Join(workspace, "docs/new.md"), "key = ghp_"+strings.Repeat("a1B2c3", 6)+"\n")
 	if a := push(); a.Accepted {
 		t.Errorf("with a secret: %+v", a)
 	}
-	hosted.write(t, workspace, "docs/new.md", "New.\n")
+	writeFile(t, filepath.Join(workspace, "docs/new.md"), "New.\n")
 	if a := push(); !a.Accepted || a.Remaining == nil || *a.Remaining != 0 {
 		t.Errorf("with a good change: %+v", a)
 	}
@@ -416,12 +401,8 @@ func TestExampleConfigurationsStartTheTools(t *testing.T) {
 			if err := decode(data, &file); err != nil {
 				t.Fatal(err)
 			}
-			raw, err := json.Marshal(file[at].(map[string]any)["airlock"])
-			if err != nil {
-				t.Fatal(err)
-			}
 			var s server
-			if err := json.Unmarshal(raw, &s); err != nil {
+			if err := json.Unmarshal([]byte(jsonText(t, file[at].(map[string]any)["airlock"])), &s); err != nil {
 				t.Fatal(err)
 			}
 			args := s.Args

@@ -62,14 +62,8 @@ func abandoned(t *testing.T) *os.File {
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	lines := filepath.Join(dir, "lines.ndjson")
-	if err := os.WriteFile(lines, []byte(`{"type":"add-issue-comment","body":"Hello"}`+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	policy := filepath.Join(dir, "policy.yml")
-	if err := os.WriteFile(policy, []byte("add-issue-comment:\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	lines := writeFile(t, filepath.Join(dir, "lines.ndjson"), `{"type":"add-issue-comment","body":"Hello"}`+"\n")
+	policy := writeFile(t, filepath.Join(dir, "policy.yml"), "add-issue-comment:\n")
 	full := open(t, "/dev/full", os.O_WRONLY)
 	for _, c := range shorttest.First(2, []struct {
 		args   []string

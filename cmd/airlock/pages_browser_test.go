@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -205,23 +204,11 @@ func pagesServer(t *testing.T, args ...string) (c coordinator, tokens map[string
 	t.Helper()
 	dir := t.TempDir()
 	openToOthers(dir)
-	write := func(name, text string) {
-		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(name, text string) { writeFile(t, filepath.Join(dir, name), text) }
 	selfSigned(t, dir)
 	write("hostile.txt", hostileLog)
 	agent := func(name, script string, schema map[string]any) {
-		raw, err := json.Marshal(map[string]any{"name": name, "type": "deterministic", "description": "Does <i>this</i>.", "command": []string{"sh", "-c", script}, "parameters_schema": schema})
-		if err != nil {
-			t.Fatal(err)
-		}
-		write("agents/"+name+".json", string(raw))
+		write("agents/"+name+".json", jsonText(t, map[string]any{"name": name, "type": "deterministic", "description": "Does <i>this</i>.", "command": []string{"sh", "-c", script}, "parameters_schema": schema}))
 	}
 	text := map[string]any{"type": "string"}
 	agent("crawler", "cat hostile.txt >&2; while [ ! -e go ]; do sleep 0.05; done; cat", map[string]any{"type": "object", "required": []string{"url", "depth"}, "additionalProperties": false,
@@ -311,9 +298,7 @@ func TestPagesByKeyboard(t *testing.T) {
 	if eval[string](b, `document.querySelector("#log pre").textContent`) != strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "").Replace(hostileLog) {
 		t.Errorf("the log is %q", eval[string](b, `document.querySelector("#log pre").textContent`))
 	}
-	if err := os.WriteFile(filepath.Join(c.cmd.Dir, "go"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(c.cmd.Dir, "go"), "")
 	b.untilText("completed")
 	b.waitUntil(`document.querySelector("#result pre")?.textContent.includes('"depth": 3') && document.querySelector("#result pre").textContent.includes('"two"')`)
 	b.waitUntil(`!document.querySelector("[data-events]")`)
@@ -386,9 +371,7 @@ func TestPagesOverTLS(t *testing.T) {
 	b.waitUntil(`location.pathname.startsWith("/ui/runs/run_")`)
 	eval[int](b, "window.same = 1")
 	b.untilText("<script>alert(1)</script>")
-	if err := os.WriteFile(filepath.Join(c.cmd.Dir, "go"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(c.cmd.Dir, "go"), "")
 	b.waitUntil(`document.querySelector("#state .badge").textContent === "completed" && document.querySelector("#result pre")`)
 	if eval[int](b, "window.same") != 1 {
 		t.Error("the page was loaded again")

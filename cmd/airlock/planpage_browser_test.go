@@ -47,11 +47,7 @@ func TestPagesOfPlans(t *testing.T) {
 	var lines strings.Builder
 	var uncleaned pages.Plan
 	for i, text := range texts {
-		raw, err := json.Marshal(map[string]string{"type": "create-issue", "title": text, "body": text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines.Write(append(raw, '\n'))
+		lines.WriteString(jsonText(t, map[string]string{"type": "create-issue", "title": text, "body": text}) + "\n")
 		id := fmt.Sprint("item-", i+1)
 		uncleaned.Items = append(uncleaned.Items, pages.PlanItem{ID: id, Line: i + 1, Kind: text, State: text, Why: text, Summary: text, Target: text, Source: fmt.Sprint("line-", i+1),
 			Fields: []pages.PlanField{{Name: "labels", Value: text, Asked: text}}, Files: []pages.PlanFile{{Path: text, Change: "added", Verdict: []string{text}}},

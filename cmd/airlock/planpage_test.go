@@ -154,8 +154,8 @@ func TestPlanPageOfARealRun(t *testing.T) {
 	t.Parallel()
 	hosted := newHosted(t)
 	workspace := hosted.checkout(t, "changes")
-	hosted.write(t, workspace, "docs/new.md", "New.\n")
-	hosted.write(t, workspace, "CODEOWNERS", "* @octocat\n")
+	writeFile(t, filepath.Join(workspace, "docs/new.md"), "New.\n")
+	writeFile(t, filepath.Join(workspace, "CODEOWNERS"), "* @octocat\n")
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
 		"lines.ndjson": `{"type": "add_comment", "body": "Hello"}` + "\n" + `{"type": "push_to_pull_request_branch", "message": "Add a page"}` + "\n" + `{"type": "missing-tool", "tool": "a", "reason": "b"}` + "\n",
@@ -344,18 +344,4 @@ func BenchmarkPlanPage(b *testing.B) {
 // offline returns the environment of a step without a token.
 func offline() []string {
 	return append(workflowEnv(nil, "pull_request", "pull_request.opened.json"), "GITHUB_TOKEN=")
-}
-
-// write writes files below a directory.
-func write(t testing.TB, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

@@ -91,7 +91,7 @@ func TestPlantedProgramsDoNotRun(t *testing.T) {
 		if mode == "action" {
 			res = run(t, ws.dir, ws.env(h.env(t, env...), map[string]string{"output-file": "lines.ndjson", "config": bothCodeKinds + "add-issue-comment:\n", "log-level": "debug"}), "", "action")
 		} else {
-			h.write(t, ws.dir, "policy.yml", bothCodeKinds+"add-issue-comment:\n")
+			writeFile(t, filepath.Join(ws.dir, "policy.yml"), bothCodeKinds+"add-issue-comment:\n")
 			res = run(t, ws.dir, h.env(t, env...), "", "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml")
 		}
 		if res.code != 0 {
@@ -118,10 +118,7 @@ func TestPlantedProgramsDoNotRun(t *testing.T) {
 func TestOddTemporaryDirectories(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	file := filepath.Join(base, "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	file := writeFile(t, filepath.Join(base, "file"), "")
 	for _, name := range []string{"a b", "a:b", `a"b`, `a\b`, "a'b", "a\nb", "%(prefix)", "~", "$(id)", "#a;b", "-a", "\xff", "a=b", "[a]", "*", "ä\u200bö", "here"} {
 		dir := filepath.Join(base, name)
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -143,7 +140,7 @@ func assertPushes(t *testing.T, dir, temp string, code int) {
 	t.Helper()
 	h := newHosted(t)
 	ws := newCodeWorkspace(t, h, askedPull, map[string]string{"docs/new.md": "New.\n"})
-	h.write(t, dir, "policy.yml", bothCodeKinds)
+	writeFile(t, filepath.Join(dir, "policy.yml"), bothCodeKinds)
 	res := run(t, dir, h.env(t, "TMPDIR="+temp), askedPull, "apply", "--pace=0s", "--config", "policy.yml", "--dir", ws.dir)
 	if n := len(h.server.State().Issues); res.code != code || (n == 3) != (code == 0) || strings.Contains(res.stderr, "goroutine") {
 		t.Errorf("TMPDIR %q: exit code %d, %d issues and pull requests\n%s", temp, res.code, n, res.stderr)

@@ -87,7 +87,7 @@ func TestWhatCountsAsASecretInChanges(t *testing.T) {
 				}
 			}
 			for name, text := range tt.written {
-				s.write(t, s.work, name, text)
+				writeFile(t, filepath.Join(s.work, name), text)
 			}
 			res := s.run()
 			if tt.rule == "" {
@@ -110,14 +110,14 @@ func TestOwnerAllowsASecret(t *testing.T) {
 	t.Parallel()
 	s := newCodeStep(t, askedPush)
 	value := "glpat-" + randomText(20)
-	s.write(t, s.work, "docs/new.md", "Tokens look like "+value+".\n")
+	writeFile(t, filepath.Join(s.work, "docs/new.md"), "Tokens look like "+value+".\n")
 	res := s.run()
 	assertSays(t, res, 1, "denied (secret)", "line 1, column 18")
 	digest := regexp.MustCompile(`values: \[([0-9a-f]{64})\]`).FindStringSubmatch(res.stderr)
 	if digest == nil || strings.Contains(res.stderr, value) {
 		t.Fatalf("no digest:\n%s", res.stderr)
 	}
-	s.write(t, s.dir, "allows.yml", bothCodeKinds+"allowed-secrets:\n  values: ["+digest[1]+"]\n")
+	writeFile(t, filepath.Join(s.dir, "allows.yml"), bothCodeKinds+"allowed-secrets:\n  values: ["+digest[1]+"]\n")
 	assertSays(t, s.run("--config", "allows.yml"), 0)
 	for name, c := range map[string]struct{ text, says string }{
 		"the value itself": {"values: [" + value + "]", "expected the SHA-256 of a value, 64 hexadecimal digits as a denial shows them; never write the value itself"},
@@ -125,7 +125,7 @@ func TestOwnerAllowsASecret(t *testing.T) {
 		"known values":     {"rules: [known-value]", "cannot be allowed: these are the token and the values of the input secrets"},
 		"a pattern":        {"files: ['../x']", "patterns are written from the repository's root"},
 	} {
-		s.write(t, s.dir, "wrong.yml", bothCodeKinds+"allowed-secrets: {"+c.text+"}\n")
+		writeFile(t, filepath.Join(s.dir, "wrong.yml"), bothCodeKinds+"allowed-secrets: {"+c.text+"}\n")
 		res := s.run("--config", "wrong.yml")
 		assertSays(t, res, 2, c.says)
 		if strings.Contains(res.stderr, value) {

@@ -21,9 +21,7 @@ func mergedEnv(t *testing.T, h hosted) []string {
 	}
 	payload := filepath.Join(t.TempDir(), "merged.json")
 	data = bytes.ReplaceAll(data, []byte(pullRequestFixture().Issues[1].Pull.Head.SHA), []byte(h.start))
-	if err := os.WriteFile(payload, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, payload, string(data))
 	return append(workflowEnv(h.server, "pull_request", "pull_request.closed-merged.json"), "GITHUB_EVENT_PATH="+payload, "GITHUB_JOB=tick", "GITHUB_RUN_ID=17459853300")
 }
 
@@ -71,10 +69,7 @@ func TestBoxesAreTickedAfterTheMerge(t *testing.T) {
 	}
 	// The command line does the same, and reports the verdict as the action does.
 	env := append(mergedEnv(t, h), "GITHUB_ACTIONS=")
-	policy := filepath.Join(t.TempDir(), "policy.yml")
-	if err := os.WriteFile(policy, []byte(tickConfig), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	policy := writeFile(t, filepath.Join(t.TempDir(), "policy.yml"), tickConfig)
 	if res := run(t, ws.dir, env, "", "apply", "--config", policy, "--pace", "0"); res.code != 0 || !strings.Contains(res.stdout, "ticked already") {
 		t.Errorf("exit code %d\n%s%s", res.code, res.stdout, res.stderr)
 	}
