@@ -1,8 +1,8 @@
 package main_test
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -21,20 +21,29 @@ func TestNothingActsOnATerminal(t *testing.T) {
 	if res := run(t, dir, nil, "", "agents", "add", "agent.json", "--store", "s.db"); res.code != 0 || !strings.Contains(res.stdout, "\u009b31m \u202e back") {
 		t.Fatalf("%d: %q %s", res.code, res.stdout, res.stderr)
 	}
-	screen, program := openTerminal(t)
 	cmd := exec.CommandContext(t.Context(), binary, "agents", "show", "odd", "--store", "s.db")
-	cmd.Dir, cmd.Env, cmd.Stdout = dir, []string{"PATH=" + os.Getenv("PATH")}, program
-	err := cmd.Run()
-	program.Close()
-	var shown bytes.Buffer
-	_, _ = shown.ReadFrom(screen) // which ends with an error
-	if err != nil || !strings.Contains(shown.String(), `\u001b[31m \u009b31m \u202e back`) {
-		t.Errorf("%v: %q", err, shown.String())
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH")}
+	if shown := onTerminal(t, cmd, &cmd.Stdout); !strings.Contains(shown, `\u001b[31m \u009b31m \u202e back`) {
+		t.Errorf("%q", shown)
 	}
 }
 
-// openTerminal returns both ends of a new terminal.
-func openTerminal(t *testing.T) (screen, program *os.File) {
+// TestColoursOnATerminal asserts that apply shows colours, but not on a terminal that has none.
+func TestColoursOnATerminal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"lines.ndjson": `{"type":"noop","message":"done"}`, "policy.yml": "noop:\n"})
+	for name, colours := range map[string]bool{"xterm": true, "dumb": false} {
+		cmd := exec.CommandContext(t.Context(), binary, "apply", "--dry-run", "--input", "lines.ndjson", "--config", "policy.yml")
+		cmd.Dir, cmd.Env = dir, append(offline(), "PATH="+os.Getenv("PATH"), "TERM="+name)
+		if shown := onTerminal(t, cmd, &cmd.Stderr); strings.Contains(shown, "\x1b[") != colours || !strings.Contains(shown, "noop") {
+			t.Errorf("%s: %q", name, shown)
+		}
+	}
+}
+
+// onTerminal runs a command with one of its streams on a new terminal, and returns what that shows.
+func onTerminal(t *testing.T, cmd *exec.Cmd, stream *io.Writer) string {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -48,9 +57,16 @@ func openTerminal(t *testing.T) (screen, program *os.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	program, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return screen, program
+	*stream = program
+	err = cmd.Run()
+	program.Close()
+	shown, _ := io.ReadAll(screen) // which ends with an error
+	if err != nil {
+		t.Errorf("%v: %q", err, shown)
+	}
+	return string(shown)
 }

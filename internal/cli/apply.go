@@ -73,5 +73,5 @@ JSON, unless that is a terminal.`,
 // submissionDeps returns what a submission needs of the process.
 func (env Environment) submissionDeps() doors.SubmissionDeps {
 	return doors.SubmissionDeps{Getenv: env.Getenv, Version: env.Version, Open: env.open, Log: env.progress(),
-		People: env.Stderr, Colour: terminal.Is(env.Stderr) && env.Getenv("NO_COLOR") == ""}
+		People: env.Stderr, Colour: terminal.ShowsColour(env.Stderr, env.Getenv)}
 }
