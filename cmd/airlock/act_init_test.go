@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,11 +59,7 @@ func newInitialised(t *testing.T) *initialised {
 		t.Fatal(err)
 	}
 	for _, f := range report.Files {
-		raw, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[f.Path] = string(raw)
+		files[f.Path] = readFile(t, filepath.Join(dir, filepath.FromSlash(f.Path)))
 	}
 
 	git := githubtest.NewGit(t)
@@ -96,25 +91,12 @@ func (x *initialised) happen(t *testing.T, event string, payload map[string]any)
 	return ok, log
 }
 
-// payload returns a real payload about the repository.
-func (x *initialised) payload(t *testing.T, name string) (payload map[string]any) {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, "testdata", "events", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &payload); err != nil {
-		t.Fatal(err)
-	}
-	return payload
-}
-
 // TestActExampleInit runs the workflows that 'airlock init' writes: an issue gets the label that
 // starts the agent, which opens a pull request through the gate; its checks pass. The checks of a
 // commit that is not formatted fail, and say so where people look.
 func TestActExampleInit(t *testing.T) {
 	x := newInitialised(t)
-	labeled := x.payload(t, "issues.opened.json")
+	labeled := sampleEvent(t, "issues.opened.json")
 	labeled["action"], labeled["label"] = "labeled", map[string]any{"name": "agent"}
 	if ok, log := x.happen(t, "issues", labeled); !ok {
 		t.Fatalf("the agent's workflow failed:\n%s", log)
@@ -132,7 +114,7 @@ func TestActExampleInit(t *testing.T) {
 		t.Errorf("the pull request changes\n%s", got)
 	}
 
-	opened := x.payload(t, "pull_request.opened.json")
+	opened := sampleEvent(t, "pull_request.opened.json")
 	set := func(sha string) {
 		about := opened["pull_request"].(map[string]any)
 		opened["number"], about["number"] = pull.Number, pull.Number

@@ -167,13 +167,10 @@ func (x *exampleLoop) fix(request string) {
 // state returns the state of the loop.
 func (x *exampleLoop) state() (s fixloop.State, messages []fixloop.Message) {
 	x.t.Helper()
-	var stored struct {
+	stored := parse[struct {
 		State    fixloop.State
 		Messages []fixloop.Message
-	}
-	if err := json.Unmarshal([]byte(x.git.Run("show", "refs/airlock/loops/2-1:state.json")), &stored); err != nil {
-		x.t.Fatal(err)
-	}
+	}](x.t, x.git.Run("show", "refs/airlock/loops/2-1:state.json"))
 	return stored.State, stored.Messages
 }
 

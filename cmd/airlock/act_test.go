@@ -45,12 +45,9 @@ func gateAction(t testing.TB) string {
 // withImage returns an action of ours with another image.
 func withImage(t testing.TB, name, from, to string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	metadata := strings.Replace(string(raw), from, to, 1)
-	if metadata == string(raw) {
+	raw := readFile(t, filepath.Join(root, name))
+	metadata := strings.Replace(raw, from, to, 1)
+	if metadata == raw {
 		t.Fatalf("%s does not contain %q", name, from)
 	}
 	return metadata
@@ -258,10 +255,7 @@ func TestActAgentWithTools(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	program, err := os.ReadFile(agent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := readFile(t, agent)
 	_, log, ok := act(t, s, `
 on: pull_request
 jobs:
@@ -282,7 +276,7 @@ jobs:
             add-issue-comment:
             add-issue-label: {allowed: [bug, docs]}
             create-issue:
-`, map[string]string{"agent": string(program), "policy.yml": "add-issue-comment:\nadd-issue-label: {allowed: [bug, docs]}\ncreate-issue:\n"})
+`, map[string]string{"agent": program, "policy.yml": "add-issue-comment:\nadd-issue-label: {allowed: [bug, docs]}\ncreate-issue:\n"})
 	if !ok {
 		t.Errorf("the workflow failed:\n%s", log)
 	}

@@ -37,20 +37,11 @@ func (ws workspace) env(workflow []string, inputs map[string]string) []string {
 	return env
 }
 
-func (ws workspace) read(t testing.TB, path string) string {
-	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
-}
-
 // outputs parses GITHUB_OUTPUT as the runner does.
 func (ws workspace) outputs(t testing.TB) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	lines := strings.Split(ws.read(t, ws.output), "\n")
+	lines := strings.Split(readFile(t, ws.output), "\n")
 	for i := 0; i < len(lines)-1; i++ {
 		name, delimiter, ok := strings.Cut(lines[i], "<<")
 		if !ok {
@@ -95,11 +86,11 @@ func TestActionAll(t *testing.T) {
 		t.Errorf("output comment-url is %q", out["comment-url"])
 	}
 	for _, name := range []string{"agent-output", "report", "results-file", "plan-file"} {
-		if ws.read(t, filepath.Join(ws.dir, out[name])) == "" {
+		if readFile(t, filepath.Join(ws.dir, out[name])) == "" {
 			t.Errorf("the file of output %s (%q) is empty", name, out[name])
 		}
 	}
-	summary := ws.read(t, ws.summary)
+	summary := readFile(t, ws.summary)
 	for _, want := range []string{"## Airlock: 1 of 3 requests done", "### Done", "### Not done", "**target**", "'body' is a required property", "mentions: octocat"} {
 		if !strings.Contains(summary, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, summary)
@@ -142,20 +133,20 @@ func TestActionTwoJobs(t *testing.T) {
 	if collect.code != 0 {
 		t.Fatalf("collect: exit code %d\n%s", collect.code, collect.stdout)
 	}
-	if summary := ws.read(t, ws.summary); !strings.Contains(summary, "## Airlock: 2 of 3 lines accepted") {
+	if summary := readFile(t, ws.summary); !strings.Contains(summary, "## Airlock: 2 of 3 lines accepted") {
 		t.Errorf("the summary of collect:\n%s", summary)
 	}
 	path := ws.outputs(t)["agent-output"]
 
 	s := server(t, pullRequestFixture(), githubtest.Options{})
-	apply := newWorkspace(t, map[string]string{"agent-output.json": ws.read(t, filepath.Join(ws.dir, path))})
+	apply := newWorkspace(t, map[string]string{"agent-output.json": readFile(t, filepath.Join(ws.dir, path))})
 	res := run(t, apply.dir, apply.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
 		"mode": "apply", "agent-output": "agent-output.json", "config": "add-issue-comment:\n",
 	}), "", "action")
 	if res.code != 0 || len(s.State().Issues[1].Comments) != 1 {
 		t.Errorf("apply: exit code %d\n%s", res.code, res.stdout)
 	}
-	if summary := apply.read(t, apply.summary); !strings.Contains(summary, "Refused when the lines were collected (1)") {
+	if summary := readFile(t, apply.summary); !strings.Contains(summary, "Refused when the lines were collected (1)") {
 		t.Errorf("the summary does not pass on what collect refused:\n%s", summary)
 	}
 }
@@ -168,7 +159,7 @@ func TestActionCollectListsTheEnabledKinds(t *testing.T) {
 	res := run(t, ws.dir, ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
 		"mode": "collect", "output-file": "lines.ndjson", "config": "add-issue-label:\n", "fail-on": "rejected",
 	}), "", "action")
-	if summary := ws.read(t, ws.summary); res.code != 1 || !strings.Contains(summary, "## Airlock: 1 of 3 lines accepted") || !strings.Contains(summary, "add-issue-comment") {
+	if summary := readFile(t, ws.summary); res.code != 1 || !strings.Contains(summary, "## Airlock: 1 of 3 lines accepted") || !strings.Contains(summary, "add-issue-comment") {
 		t.Errorf("exit code %d:\n%s", res.code, summary)
 	}
 }
@@ -220,7 +211,7 @@ func TestActionStops(t *testing.T) {
 			if strings.Count(res.stdout, "::error ") != 1 || !strings.Contains(res.stdout, c.says) {
 				t.Errorf("the log does not say %q, or has not one error:\n%s%s", c.says, res.stdout, res.stderr)
 			}
-			if summary := ws.read(t, ws.summary); !strings.Contains(summary, "## Airlock stopped") {
+			if summary := readFile(t, ws.summary); !strings.Contains(summary, "## Airlock stopped") {
 				t.Errorf("the summary does not say that it stopped:\n%s", summary)
 			}
 			if len(s.Writes()) != 0 {
@@ -256,7 +247,7 @@ func TestActionWithoutOutputs(t *testing.T) {
 				"mode": mode, "output-file": "lines.ndjson", "config": "add-issue-comment:\n",
 			}), variable)
 			res := run(t, ws.dir, env, "", "action")
-			summary := ws.read(t, ws.summary)
+			summary := readFile(t, ws.summary)
 			if res.code != 3 || len(s.Writes()) != 0 || strings.Count(res.stdout, says) != 1 || !strings.Contains(summary, "Nothing was applied.") || !strings.Contains(summary, says) {
 				t.Errorf("mode %s, %s: exit code %d, %d writes\n%s\n%s", mode, variable, res.code, len(s.Writes()), res.stdout, summary)
 			}
@@ -273,7 +264,7 @@ func TestActionReportsWhatWasDone(t *testing.T) {
 	res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
 		"output-file": "lines.ndjson", "config": "add-issue-comment:\n",
 	}), "", "action")
-	summary := ws.read(t, ws.summary)
+	summary := readFile(t, ws.summary)
 	if res.code != 3 || !strings.Contains(res.stdout, "the outputs cannot be set, this log says what was done") {
 		t.Errorf("exit code %d\n%s", res.code, res.stdout)
 	}
@@ -292,7 +283,7 @@ func TestActionNotConfigured(t *testing.T) {
 	if res.code != 0 || len(s.Writes()) != 0 {
 		t.Errorf("exit code %d, %d writes\n%s", res.code, len(s.Writes()), res.stdout)
 	}
-	summary := ws.read(t, ws.summary)
+	summary := readFile(t, ws.summary)
 	for _, want := range []string{
 		"nothing was written", "There is no configuration", "```yaml\nadd-issue-comment:\nadd-issue-label:\n```",
 		"```yaml\npermissions:\n  contents: read\n  pull-requests: write\n```", "POST /repos/Codertocat/Hello-World/issues/2/comments",
@@ -312,7 +303,7 @@ func TestActionLacksAPermission(t *testing.T) {
 	s := server(t, f, githubtest.Options{})
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": `{"type":"create-issue","title":"T","body":"B"}` + "\n" + `{"type":"missing_tool","tool":"docker","reason":"no daemon"}` + "\n"})
 	res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{"output-file": "lines.ndjson", "config": "create-issue:\n"}), "", "action")
-	summary := ws.read(t, ws.summary)
+	summary := readFile(t, ws.summary)
 	if res.code != 1 || !strings.Contains(res.stdout, "the token lacks the permission issues: write") || !strings.Contains(summary, "```yaml\npermissions:\n  contents: read\n  issues: write\n```") {
 		t.Errorf("exit code %d\n%s\n%s", res.code, res.stdout, summary)
 	}

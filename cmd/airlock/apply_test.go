@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"encoding/json"
 	"encoding/pem"
 	"net/http/httptest"
 	"path/filepath"
@@ -85,12 +84,9 @@ func TestMainJob(t *testing.T) {
 
 func assertStates(t *testing.T, stdout string, want map[string]string) {
 	t.Helper()
-	var rep struct {
+	rep := parse[struct {
 		Results []struct{ Kind, State, Code string }
-	}
-	if err := json.Unmarshal([]byte(stdout), &rep); err != nil {
-		t.Fatalf("standard output is not the report: %v\n%s", err, stdout)
-	}
+	}](t, stdout)
 	got := map[string]string{}
 	for _, r := range rep.Results {
 		got[r.Kind] = strings.TrimSpace(r.State + " " + r.Code)

@@ -227,6 +227,31 @@ func writeFile(t testing.TB, path, text string) string {
 	return path
 }
 
+// readFile returns the content of a file.
+func readFile(t testing.TB, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// parse returns the value that a text in JSON has.
+func parse[T any](t testing.TB, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
+// sampleEvent returns the payload of an event in testdata.
+func sampleEvent(t testing.TB, name string) map[string]any {
+	t.Helper()
+	return parse[map[string]any](t, readFile(t, filepath.Join(root, "testdata", "events", name)))
+}
+
 // jsonText returns a value as JSON.
 func jsonText(t testing.TB, v any) string {
 	t.Helper()

@@ -27,16 +27,12 @@ func TestBrowserExample(t *testing.T) {
 	defer app.Close()
 	dir := t.TempDir()
 	openToOthers(dir)
-	script, err := os.ReadFile(filepath.Join(root, "examples", "browser", "look.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	request := `{"task_id": "shop", "validation_type": "browser", "services": {"app_url": "` + app.URL + `"}, "acceptance_criteria": [
 		{"id": "greets", "description": "d", "validation_hint": "/ shows \"Welcome to the shop\""},
 		{"id": "hides", "description": "d", "validation_hint": "/ has no \"never shown\""},
 		{"id": "sells", "description": "d", "validation_hint": "/cart shows \"Pay now\""},
 		{"id": "pretty", "description": "d", "validation_hint": "It is pretty"}]}`
-	write(t, dir, map[string]string{"work/look.py": string(script), "request.json": request})
+	write(t, dir, map[string]string{"work/look.py": readFile(t, filepath.Join(root, "examples", "browser", "look.py")), "request.json": request})
 	env := []string{"PATH=/usr/bin:/bin", "HOME=" + dir}
 	res := run(t, filepath.Join(dir, "work"), env, "", "verify", "--request", "../request.json", "--browser", "python3 look.py", "--evidence", "../evidence")
 	r, err := acceptance.ReadResponse([]byte(res.stdout))

@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,12 +12,8 @@ import (
 // pull request of pullRequestFixture.
 func findingsOf(t *testing.T, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, "internal", "checkreport", "testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
 	return strings.NewReplacer("octo/app", "Codertocat/Hello-World", `"pull_request": 7`, `"pull_request": 2`,
-		strings.Repeat("ab", 20), "ec26c3e57ca3a959ca5aad62de7213c562f8c821").Replace(string(raw))
+		strings.Repeat("ab", 20), "ec26c3e57ca3a959ca5aad62de7213c562f8c821").Replace(readFile(t, filepath.Join(root, "internal", "checkreport", "testdata", name)))
 }
 
 // caller is a job as a reusable workflow or a matrix starts it.
@@ -156,7 +151,7 @@ func TestOneIdentityOfTwoCallsIsRefused(t *testing.T) {
 					inputs[k] = v
 				}
 				res := run(t, ws.dir, ws.env(append(workflowEnv(s, "pull_request", "pull_request.opened.json"), c.env[call]), inputs), "", "action")
-				if res.code != code || code == 2 && (!strings.Contains(res.stdout, c.says) || !strings.Contains(ws.read(t, ws.summary), "its own value of the input name")) {
+				if res.code != code || code == 2 && (!strings.Contains(res.stdout, c.says) || !strings.Contains(readFile(t, ws.summary), "its own value of the input name")) {
 					t.Errorf("call %d ended with %d\n%s%s", call, res.code, res.stdout, res.stderr)
 				}
 			}

@@ -59,13 +59,10 @@ var loopTimes = regexp.MustCompile(`\d{8}T\d{6}Z|\d{4}-\d\d-\d\d(T| )\d\d:\d\d:\
 func (j *loopJobs) outcome() (log, github []string) {
 	j.t.Helper()
 	for line := range strings.Lines(j.git.Run("show", "refs/airlock/loops/2-1:log.jsonl")) {
-		var r struct {
+		r := parse[struct {
 			Loop  json.RawMessage `json:"loop"`
 			Event json.RawMessage `json:"event"`
-		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			j.t.Fatal(err)
-		}
+		}](j.t, line)
 		if r.Loop != nil || r.Event != nil {
 			log = append(log, loopTimes.ReplaceAllString(string(r.Loop)+string(r.Event), "TIME"))
 		}

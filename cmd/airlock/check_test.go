@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,13 +56,10 @@ func TestActionChecks(t *testing.T) {
 	}
 	assertOwnCommands(t, res.stdout, secret)
 	out := ws.outputs(t)
-	var checks struct {
+	checks := parse[struct {
 		Status string
 		Checks map[string]struct{ Status string }
-	}
-	if err := json.Unmarshal([]byte(out["checks"]), &checks); err != nil {
-		t.Fatalf("%v in %q", err, out["checks"])
-	}
+	}](t, out["checks"])
 	for name, want := range map[string]string{"formatter": "fail", "linter": "pass", "build": "pass", "tests": "fail", "code_review": "pass", "security_review": "fail"} {
 		if got := checks.Checks[name].Status; got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -96,7 +92,7 @@ func TestActionChecks(t *testing.T) {
 			t.Errorf("the tests did not run as a user that owns nothing, without a token:\n%s", c.Excerpt)
 		}
 	}
-	summary := ws.read(t, ws.summary)
+	summary := readFile(t, ws.summary)
 	for _, want := range []string{"## ❌ Airlock checks: ", "| ❌ security review | 1 problem, high |", "not a command of ours"} {
 		if !strings.Contains(summary, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, summary)
@@ -135,7 +131,7 @@ func TestActionReportsChecks(t *testing.T) {
 				t.Errorf("the check run has its annotations already:\n%s", res.stdout)
 			}
 			assertOwnCommands(t, res.stdout, secret)
-			if summary := ws.read(t, ws.summary); name == "two jobs" {
+			if summary := readFile(t, ws.summary); name == "two jobs" {
 				failed, report := strings.Index(summary, "checks failed: "), strings.Index(summary, "What the checks reported")
 				if failed < 0 || failed > report || !strings.Contains(res.stdout, "::error title=Airlock%3A ") {
 					t.Errorf("the report does not begin with what failed:\n%s\n%s", res.stdout, summary)
@@ -152,8 +148,8 @@ func TestActionReportsChecks(t *testing.T) {
 			if n := len(pull.Pull.Reviews); n != 1 {
 				t.Errorf("%d reviews", n)
 			}
-			if !strings.Contains(ws.read(t, ws.summary), "What the checks reported") {
-				t.Errorf("the summary:\n%s", ws.read(t, ws.summary))
+			if !strings.Contains(readFile(t, ws.summary), "What the checks reported") {
+				t.Errorf("the summary:\n%s", readFile(t, ws.summary))
 			}
 		})
 	}

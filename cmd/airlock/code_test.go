@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
@@ -417,7 +416,7 @@ func TestCodeDryRun(t *testing.T) {
 	if n := len(s.server.Requests()); n != 0 {
 		t.Errorf("%d requests without a token", n)
 	}
-	var rep struct {
+	rep := parse[struct {
 		Plan struct {
 			Operations []struct {
 				Requests []struct {
@@ -426,10 +425,7 @@ func TestCodeDryRun(t *testing.T) {
 				}
 			}
 		}
-	}
-	if err := json.Unmarshal([]byte(res.stdout), &rep); err != nil {
-		t.Fatal(err)
-	}
+	}](t, res.stdout)
 	for i, op := range rep.Plan.Operations {
 		if push := op.Requests[0]; push.Method != "PUSH" || len(push.Body.Commits) != 2 {
 			t.Errorf("operation %d: %+v", i+1, push)
@@ -507,7 +503,7 @@ func TestActionCode(t *testing.T) {
 			t.Errorf("%s changes\n%s", b, got)
 		}
 	}
-	summary := ws.read(t, ws.summary)
+	summary := readFile(t, ws.summary)
 	for _, want := range []string{
 		"## Airlock: all 2 requests done", "[pull request #3](https://github.com/Codertocat/Hello-World/pull/3)",
 		"on `changes`", "[commit " + h.git.SHA("changes")[:7] + "](https://github.com/Codertocat/Hello-World/commit/" + h.git.SHA("changes") + ")",
@@ -533,10 +529,10 @@ func TestActionCodeRefused(t *testing.T) {
 		t.Errorf("outputs: %q", out)
 	}
 	patch := filepath.Join(ws.dir, out["patch-file"])
-	if text := ws.read(t, patch); !strings.Contains(text, "+++ b/.github/workflows/x.yml") || !strings.Contains(text, "+++ b/docs/new.md") {
+	if text := readFile(t, patch); !strings.Contains(text, "+++ b/.github/workflows/x.yml") || !strings.Contains(text, "+++ b/docs/new.md") {
 		t.Errorf("the patch holds\n%s", text)
 	}
-	if summary := ws.read(t, ws.summary); !strings.Contains(summary, "`"+out["patch-file"]+"`") || !strings.Contains(summary, "**protected-files**: nothing was pushed: \".github/workflows/x.yml\" is protected") {
+	if summary := readFile(t, ws.summary); !strings.Contains(summary, "`"+out["patch-file"]+"`") || !strings.Contains(summary, "**protected-files**: nothing was pushed: \".github/workflows/x.yml\" is protected") {
 		t.Errorf("the summary:\n%s", summary)
 	}
 	if !strings.Contains(res.stdout, "::warning title=Airlock denied create-pull-request (line 1)::") {
@@ -577,13 +573,13 @@ func TestActionSecrets(t *testing.T) {
 			if out["denied"] != "2" || out["patch-file"] == "" {
 				t.Errorf("outputs: %q", out)
 			}
-			if patch := ws.read(t, filepath.Join(ws.dir, out["patch-file"])); !strings.Contains(patch, "+++ b/docs/new.md") || !strings.Contains(patch, "***") {
+			if patch := readFile(t, filepath.Join(ws.dir, out["patch-file"])); !strings.Contains(patch, "+++ b/docs/new.md") || !strings.Contains(patch, "***") {
 				t.Errorf("the patch is not kept with the secret masked:\n%s", patch)
 			}
-			if !strings.Contains(ws.read(t, ws.summary), "**secret**") {
-				t.Errorf("the summary:\n%s", ws.read(t, ws.summary))
+			if !strings.Contains(readFile(t, ws.summary), "**secret**") {
+				t.Errorf("the summary:\n%s", readFile(t, ws.summary))
 			}
-			shown := []string{withoutMasks(res.stdout), res.stderr, ws.read(t, ws.summary), ws.read(t, ws.output)}
+			shown := []string{withoutMasks(res.stdout), res.stderr, readFile(t, ws.summary), readFile(t, ws.output)}
 			left, err := os.ReadDir(filepath.Join(ws.dir, ".airlock"))
 			if err != nil || len(left) == 0 {
 				t.Fatalf("the step's files: %v, %v", left, err)
@@ -592,7 +588,7 @@ func TestActionSecrets(t *testing.T) {
 				if f.Name() == "agent-output.json" {
 					continue // the agent's own words, on their way to the gate that denies them
 				}
-				shown = append(shown, ws.read(t, filepath.Join(ws.dir, ".airlock", f.Name())))
+				shown = append(shown, readFile(t, filepath.Join(ws.dir, ".airlock", f.Name())))
 			}
 			for i, text := range shown {
 				for _, form := range secretForms(known, other) {

@@ -161,12 +161,9 @@ func TestCoordinatorOverTLS(t *testing.T) {
 	if status != 201 {
 		t.Fatalf("%d %s", status, body)
 	}
-	var started struct {
+	started := parse[struct {
 		RunID string `json:"run_id"`
-	}
-	if err := json.Unmarshal([]byte(body), &started); err != nil {
-		t.Fatal(err)
-	}
+	}](t, body)
 	if status, body := ask(t, trusting, "GET", c.url+"/runs/"+started.RunID+"/events", "", "Authorization: Bearer "+token); status != 200 || !strings.Contains(body, `"status":"completed"`) {
 		t.Errorf("the events: %d %s", status, body)
 	}

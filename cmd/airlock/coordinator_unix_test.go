@@ -95,13 +95,10 @@ func (c coordinator) post(t *testing.T, agent string, size int) (status int, wor
 	if err != nil {
 		t.Fatal(err)
 	}
-	var body struct {
+	body := parse[struct {
 		ID    string `json:"run_id"`
 		Error string `json:"error"`
-	}
-	if err := json.Unmarshal(raw, &body); err != nil {
-		t.Fatalf("%s: %s", res.Status, raw)
-	}
+	}](t, string(raw))
 	return res.StatusCode, body.ID + body.Error, string(raw)
 }
 

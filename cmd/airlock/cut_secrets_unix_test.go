@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -86,11 +85,7 @@ func TestNoPartOfASecretIsInWhatIsRefused(t *testing.T) {
 			}
 			shown := res.stdout + res.stderr
 			if name == "collect" {
-				raw, err := os.ReadFile(filepath.Join(dir, "report.json"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				shown += string(raw)
+				shown += readFile(t, filepath.Join(dir, "report.json"))
 			}
 			assertNoPart(t, name, shown)
 		})
@@ -144,11 +139,11 @@ func TestNoPartOfASecretIsInWhatTheChecksReport(t *testing.T) {
 		}
 		assertNoPart(t, inputs["mode"]+": the log", withoutMasks(res.stdout)+res.stderr)
 	}
-	assertNoPart(t, "the summary", ws.read(t, ws.summary))
-	assertNoPart(t, "the outputs", ws.read(t, ws.output))
+	assertNoPart(t, "the summary", readFile(t, ws.summary))
+	assertNoPart(t, "the outputs", readFile(t, ws.output))
 	err := filepath.WalkDir(filepath.Join(ws.dir, ".airlock"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			text := ws.read(t, path)
+			text := readFile(t, path)
 			if strings.Contains(text, cutSecret[:6]) || filepath.Base(path) == "findings.json" {
 				assertNoPart(t, d.Name(), text)
 			}
@@ -183,8 +178,8 @@ func TestNoPartOfASecretIsInTheChecksFiles(t *testing.T) {
 	}
 	assertNoPart(t, "the result", res.stdout)
 	assertNoPart(t, "what people read", res.stderr)
-	assertNoPart(t, "the findings", ws.read(t, filepath.Join(ws.dir, "findings.json")))
-	if text := ws.read(t, filepath.Join(ws.dir, "security.sarif")); strings.Contains(text, cutSecret[:6]) {
+	assertNoPart(t, "the findings", readFile(t, filepath.Join(ws.dir, "findings.json")))
+	if text := readFile(t, filepath.Join(ws.dir, "security.sarif")); strings.Contains(text, cutSecret[:6]) {
 		t.Error("the SARIF log shows a part")
 	}
 }

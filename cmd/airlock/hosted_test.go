@@ -1,11 +1,11 @@
 package main_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -96,21 +96,16 @@ func sh(t testing.TB, dir string, args ...string) {
 }
 
 // event returns the sample event's payload with the real commits.
-func (h hosted) event(t testing.TB) []byte {
+func (h hosted) event(t testing.TB) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, "testdata", "events", "pull_request.opened.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	f := pullRequestFixture().Issues[1].Pull
-	data = bytes.ReplaceAll(data, []byte(f.Head.SHA), []byte(h.start))
-	return bytes.ReplaceAll(data, []byte(f.Base.SHA), []byte(h.git.SHA("master")))
+	return strings.NewReplacer(f.Head.SHA, h.start, f.Base.SHA, h.git.SHA("master")).Replace(readFile(t, filepath.Join(root, "testdata", "events", "pull_request.opened.json")))
 }
 
 // env returns the environment of a step on the sample event. The given variables override it.
 func (h hosted) env(t *testing.T, given ...string) []string {
 	t.Helper()
-	payload := writeFile(t, filepath.Join(t.TempDir(), "event.json"), string(h.event(t)))
+	payload := writeFile(t, filepath.Join(t.TempDir(), "event.json"), h.event(t))
 	env := workflowEnv(h.server, "pull_request", "pull_request.opened.json")
 	return append(append(env, "GITHUB_EVENT_PATH="+payload, "GITHUB_SHA="+h.start), given...)
 }

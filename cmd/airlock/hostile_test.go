@@ -135,7 +135,7 @@ func TestActionAgentTextIsOnlyText(t *testing.T) {
 	if res.code > 1 {
 		t.Errorf("exit code %d\n%s", res.code, res.stdout)
 	}
-	for _, text := range []string{res.stdout, res.stderr, ws.read(t, ws.summary)} {
+	for _, text := range []string{res.stdout, res.stderr, readFile(t, ws.summary)} {
 		for _, bad := range []string{"%!s", "%!d", "%!v", "%!n", "MISSING"} {
 			if strings.Contains(text, bad) {
 				t.Errorf("a text was taken for a format: %q in\n%s", bad, text)

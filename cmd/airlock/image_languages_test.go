@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"encoding/json"
 	"maps"
 	"os"
 	"os/exec"
@@ -125,15 +124,12 @@ func runByHand(t *testing.T, workspace, script string) verdict {
 // checksOf returns what the step's outputs say of the checks, and the tests' status.
 func checksOf(t *testing.T, outputs map[string]string) (v verdict, tests string) {
 	t.Helper()
-	var checks struct {
+	checks := parse[struct {
 		Checks map[string]struct {
 			Status  string
 			Failing int `json:"failing_count"`
 		}
-	}
-	if err := json.Unmarshal([]byte(outputs["checks"]), &checks); err != nil {
-		t.Fatalf("%v in %q", err, outputs["checks"])
-	}
+	}](t, outputs["checks"])
 	c := checks.Checks
 	return verdict{c["formatter"].Status, c["linter"].Status, c["build"].Status, c["tests"].Failing}, c["tests"].Status
 }
@@ -157,7 +153,7 @@ func TestChecksImageLanguages(t *testing.T) {
 				h.git.Commit("changes", files, "Change")
 				j := newJob(t, h.server, "pull_request", "pull_request.opened.json", nil)
 				h.start = h.git.SHA("changes")
-				writeFile(j.t, filepath.Join(j.workflow, "event.json"), string(h.event(t)))
+				writeFile(j.t, filepath.Join(j.workflow, "event.json"), h.event(t))
 				j.env["GITHUB_SHA"] = h.start
 				h.fill(t, j.workspace, "changes")
 				install(t, j.workspace, name)

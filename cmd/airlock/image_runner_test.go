@@ -49,11 +49,7 @@ func newJob(t *testing.T, s *githubtest.Server, event, payload string, files map
 			t.Fatal(err)
 		}
 	}
-	raw, err := os.ReadFile(filepath.Join(root, "testdata", "events", payload))
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeFile(j.t, filepath.Join(j.workflow, "event.json"), string(raw))
+	writeFile(j.t, filepath.Join(j.workflow, "event.json"), readFile(t, filepath.Join(root, "testdata", "events", payload)))
 	for _, name := range []string{"set_output_1", "step_summary_1", "set_env_1", "add_path_1", "save_state_1"} {
 		writeFile(j.t, filepath.Join(j.commands, name), "")
 	}
@@ -169,11 +165,7 @@ func (c *container) environ() string {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	raw, err := os.ReadFile(filepath.Join("/proc", strings.TrimSpace(string(pid)), "environ"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return string(raw)
+	return readFile(c.t, filepath.Join("/proc", strings.TrimSpace(string(pid)), "environ"))
 }
 
 // run runs the action to its end, and asserts that neither its output nor a file contains a
@@ -257,7 +249,7 @@ func (j *job) outputs() map[string]string {
 }
 
 func (j *job) read(elements ...string) string {
-	return workspace{}.read(j.t, filepath.Join(elements...))
+	return readFile(j.t, filepath.Join(elements...))
 }
 
 func docker() string { return os.Getenv("AIRLOCK_DOCKER") }

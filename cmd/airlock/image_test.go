@@ -23,12 +23,8 @@ import (
 func TestImageAll(t *testing.T) {
 	h := newHosted(t)
 	s := h.server
-	lines, err := os.ReadFile(filepath.Join(root, "testdata", "outputs", "ok", "custom-engine.ndjson"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"out/lines.ndjson": string(lines)})
-	writeFile(j.t, filepath.Join(j.workflow, "event.json"), string(h.event(t)))
+	j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"out/lines.ndjson": readFile(t, filepath.Join(root, "testdata", "outputs", "ok", "custom-engine.ndjson"))})
+	writeFile(j.t, filepath.Join(j.workflow, "event.json"), h.event(t))
 	j.env["GITHUB_SHA"] = h.start
 	h.fill(t, j.workspace, "changes")
 	writeFile(t, filepath.Join(j.workspace, "docs/new.md"), "New.\n")
@@ -431,7 +427,7 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 func TestImageChecks(t *testing.T) {
 	h, _ := newChecked(t)
 	j := newJob(t, h.server, "pull_request", "pull_request.opened.json", nil)
-	writeFile(j.t, filepath.Join(j.workflow, "event.json"), string(h.event(t)))
+	writeFile(j.t, filepath.Join(j.workflow, "event.json"), h.event(t))
 	j.env["GITHUB_SHA"] = h.start
 	h.fill(t, j.workspace, "changes")
 	writeFile(t, filepath.Join(j.workspace, "lines.ndjson"), `{"type": "add_comment", "body": "Looks good."}`+"\n")

@@ -85,7 +85,7 @@ func commitAll(t *testing.T, h hosted, work string) string {
 	git(t, work, "add", "--all")
 	files := map[string]string{}
 	for name := range strings.SplitSeq(strings.TrimSpace(git(t, work, "diff", "--cached", "--name-only")), "\n") {
-		files[name] = workspace{}.read(t, filepath.Join(work, name))
+		files[name] = readFile(t, filepath.Join(work, name))
 	}
 	h.git.Commit("master", files, "Set Airlock up")
 	git(t, work, "fetch", "--quiet", h.git.Dir(), "+refs/heads/*:refs/remotes/origin/*")
@@ -98,7 +98,7 @@ func commitAll(t *testing.T, h hosted, work string) string {
 func runWorkflow(t *testing.T, h hosted, work string) string {
 	t.Helper()
 	var w writtenWorkflow
-	if err := yaml.Unmarshal([]byte(workspace{}.read(t, filepath.Join(work, ".github", "workflows", "airlock.yml"))), &w); err != nil {
+	if err := yaml.Unmarshal([]byte(readFile(t, filepath.Join(work, ".github", "workflows", "airlock.yml"))), &w); err != nil {
 		t.Fatal(err)
 	}
 	event := filepath.Join(root, "testdata", "events", "issues.opened.json")
@@ -128,7 +128,7 @@ func runWorkflow(t *testing.T, h hosted, work string) string {
 			continue
 		}
 		for name := range strings.FieldsSeq(step.With["path"]) { // their common directory is the artifact's root
-			writeFile(t, filepath.Join(gate.dir, "agent/"+filepath.Base(name)), workspace{}.read(t, filepath.Join(work, name)))
+			writeFile(t, filepath.Join(gate.dir, "agent/"+filepath.Base(name)), readFile(t, filepath.Join(work, name)))
 		}
 	}
 	for _, step := range w.Jobs["gate"].Steps {

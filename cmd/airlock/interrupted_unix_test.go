@@ -161,7 +161,7 @@ func TestInterruptedWhileWriting(t *testing.T) {
 					t.Errorf("the results lack %s:\n%s", want, results)
 				}
 			}
-			if summary := ws.read(t, ws.summary); !strings.Contains(summary, "cancelled") {
+			if summary := readFile(t, ws.summary); !strings.Contains(summary, "cancelled") {
 				t.Errorf("the summary does not say that the run was cancelled:\n%s", summary)
 			}
 			effects := 0

@@ -30,7 +30,7 @@ func TestActionLoop(t *testing.T) {
 	if len(comments) != 2 || !strings.HasPrefix(comments[0].Body, "### Fix loop: AWAITING_FIX (build)") || !strings.Contains(comments[1].Body, "\n## Fix Request\n") {
 		t.Fatalf("%d comments", len(comments))
 	}
-	if summary := ws.read(t, ws.summary); !strings.Contains(summary, "```mermaid\nsequenceDiagram\n") {
+	if summary := readFile(t, ws.summary); !strings.Contains(summary, "```mermaid\nsequenceDiagram\n") {
 		t.Errorf("the summary has no diagram:\n%s", summary)
 	}
 	writes := len(h.server.Writes())

@@ -1,9 +1,7 @@
 package main_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,9 +54,7 @@ func (j *loopJobs) findings(errors ...string) string {
 // pushedBy returns the event of a push to the pull request.
 func (j *loopJobs) pushedBy(login string) (name string, payload map[string]any) {
 	j.t.Helper()
-	if err := json.Unmarshal(j.event(j.t), &payload); err != nil {
-		j.t.Fatal(err)
-	}
+	payload = parse[map[string]any](j.t, j.event(j.t))
 	payload["action"] = "synchronize"
 	payload["sender"].(map[string]any)["login"] = login
 	payload["pull_request"].(map[string]any)["head"].(map[string]any)["sha"] = j.git.SHA("changes")
@@ -74,28 +70,17 @@ func (j *loopJobs) comment(login string, id int64, text string) (name string, pa
 	j.server.Change(func(f *githubtest.Fixture) {
 		f.Issues[1].Comments = append(f.Issues[1].Comments, &githubtest.Comment{ID: number, Body: text, Author: githubtest.Account{Login: login, ID: id}, CreatedAt: now, UpdatedAt: now})
 	})
-	raw, err := os.ReadFile(filepath.Join(root, "testdata", "events", "issue_comment.created-pull-request.json"))
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &payload); err != nil {
-		j.t.Fatal(err)
-	}
+	payload = j.sample("issue_comment.created-pull-request.json")
 	payload["issue"].(map[string]any)["number"] = 2
 	payload["comment"].(map[string]any)["id"] = number
 	payload["sender"].(map[string]any)["login"] = login
-	payload["repository"] = j.repository()
 	return "issue_comment", payload
 }
 
 // repository returns the repository in the form in which payloads describe it.
 func (j *loopJobs) repository() any {
 	j.t.Helper()
-	var payload map[string]any
-	if err := json.Unmarshal(j.event(j.t), &payload); err != nil {
-		j.t.Fatal(err)
-	}
-	return payload["repository"]
+	return parse[map[string]any](j.t, j.event(j.t))["repository"]
 }
 
 // loopJob is one run of a job that takes a turn.
@@ -137,7 +122,7 @@ func (j *loopJobs) verify(t *testing.T, n int, config string) (verdict string, o
 	if res.code != 0 {
 		t.Fatalf("exit code %d\n%s", res.code, res.stdout)
 	}
-	return job.read(t, filepath.Join(job.dir, ".airlock", "verdict.json")), true
+	return readFile(t, filepath.Join(job.dir, ".airlock", "verdict.json")), true
 }
 
 // turn runs a job to its end.

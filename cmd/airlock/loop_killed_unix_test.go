@@ -4,7 +4,6 @@ package main_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -91,13 +90,10 @@ func (p loopPlace) log() (lines []string) {
 	if err != nil {
 		p.t.Fatalf("airlock loop log: %v", err)
 	}
-	var log struct {
+	log := parse[struct {
 		Outcome  string           `json:"outcome"`
 		Messages []map[string]any `json:"messages"`
-	}
-	if err := json.Unmarshal(out, &log); err != nil {
-		p.t.Fatal(err)
-	}
+	}](p.t, string(out))
 	for _, m := range log.Messages {
 		delete(m, "time")
 		delete(m, "elapsed_seconds")

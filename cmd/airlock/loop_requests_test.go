@@ -1,9 +1,6 @@
 package main_test
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -11,15 +8,9 @@ import (
 )
 
 // sample returns the payload of an event, about the repository of the jobs.
-func (j *loopJobs) sample(name string) (payload map[string]any) {
+func (j *loopJobs) sample(name string) map[string]any {
 	j.t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, "testdata", "events", name))
-	if err == nil {
-		err = json.Unmarshal(raw, &payload)
-	}
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	payload := sampleEvent(j.t, name)
 	if payload["repository"] != nil {
 		payload["repository"] = j.repository()
 	}

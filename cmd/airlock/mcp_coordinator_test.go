@@ -49,11 +49,7 @@ func asked[T any](t *testing.T, s *mcp.ClientSession, tool, arguments string) (a
 	if err != nil {
 		t.Fatalf("%s: %v", tool, err)
 	}
-	raw := jsonText(t, res.StructuredContent)
-	if err := json.Unmarshal([]byte(raw), &answer); err != nil {
-		t.Fatalf("%s: %v in %s", tool, err, raw)
-	}
-	return answer, res.IsError
+	return parse[T](t, jsonText(t, res.StructuredContent)), res.IsError
 }
 
 // TestOrchestratorCorrectsItself tests the sixth criterion of spec 004, over each transport. The

@@ -56,10 +56,7 @@ func call(t *testing.T, s *mcp.ClientSession, tool, arguments string) toolAnswer
 	if err != nil {
 		t.Fatalf("%s(%s): %v", tool, arguments, err)
 	}
-	var a toolAnswer
-	if err := json.Unmarshal([]byte(jsonText(t, res.StructuredContent)), &a); err != nil {
-		t.Fatal(err)
-	}
+	a := parse[toolAnswer](t, jsonText(t, res.StructuredContent))
 	if res.IsError == a.Accepted || len(res.Content) != 2 {
 		t.Errorf("%s: isError is %t and accepted %t, with %d contents", tool, res.IsError, a.Accepted, len(res.Content))
 	}
@@ -401,10 +398,7 @@ func TestExampleConfigurationsStartTheTools(t *testing.T) {
 			if err := decode(data, &file); err != nil {
 				t.Fatal(err)
 			}
-			var s server
-			if err := json.Unmarshal([]byte(jsonText(t, file[at].(map[string]any)["airlock"])), &s); err != nil {
-				t.Fatal(err)
-			}
+			s := parse[server](t, jsonText(t, file[at].(map[string]any)["airlock"]))
 			args := s.Args
 			if list, ok := s.Command.([]any); ok { // OpenCode: the program is the first element
 				if s.Type != "local" || !s.Enabled {

@@ -157,16 +157,13 @@ func TestToolsOnAFullDisk(t *testing.T) {
 	if res := call(); res.IsError {
 		t.Errorf("with room again: %+v", res.Content[0])
 	}
-	lines, err := os.ReadFile(filepath.Join(disk, "lines"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(lines)) {
+	lines := readFile(t, filepath.Join(disk, "lines"))
+	for line := range strings.Lines(lines) {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("a line is not complete: %.80q", line)
 		}
 	}
-	if n := strings.Count(string(lines), "\n"); n != accepted+1 {
+	if n := strings.Count(lines, "\n"); n != accepted+1 {
 		t.Errorf("%d lines, want %d", n, accepted+1)
 	}
 }

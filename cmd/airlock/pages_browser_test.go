@@ -4,7 +4,6 @@ package main_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -482,13 +481,10 @@ func TestPagesOnAPhoneAndInTheDark(t *testing.T) {
 			if found := eval[string](b, `document.querySelector("h1").textContent`) != "Not found"; found == (path == "/ui/nothing") {
 				t.Errorf("%s: found: %v", path, found)
 			}
-			var got struct {
+			got := parse[struct {
 				Worst, Page float64
 				Where       string
-			}
-			if err := json.Unmarshal([]byte(eval[string](b, contrast)), &got); err != nil {
-				t.Fatal(err)
-			}
+			}](t, eval[string](b, contrast))
 			if got.Worst < 4.5 || (scheme == "dark") != (got.Page < 0.1) {
 				t.Errorf("%s, %s: %+v", path, scheme, got)
 			}

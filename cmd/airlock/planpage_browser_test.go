@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -20,16 +19,9 @@ import (
 )
 
 // hostileMarkdown returns the corpus of package pages, whose links lead to a listener.
-func hostileMarkdown(t *testing.T, listener string) (texts []string) {
+func hostileMarkdown(t *testing.T, listener string) []string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, "internal", "pages", "testdata", "hostile.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(raw), "https://evil.example", listener)), &texts); err != nil {
-		t.Fatal(err)
-	}
-	return texts
+	return parse[[]string](t, strings.ReplaceAll(readFile(t, filepath.Join(root, "internal", "pages", "testdata", "hostile.json")), "https://evil.example", listener))
 }
 
 // TestPagesOfPlans opens pages of hostile texts: one page that the binary makes of lines, and one

@@ -26,15 +26,12 @@ type planPage struct {
 // an id leads to an element.
 func readPage(t *testing.T, path string) planPage {
 	t.Helper()
-	raw, err := os.ReadFile(path)
+	raw := readFile(t, path)
+	doc, err := html.Parse(strings.NewReader(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := html.Parse(strings.NewReader(string(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := planPage{string(raw), map[string]*html.Node{}}
+	p := planPage{raw, map[string]*html.Node{}}
 	var links []string
 	for n := range doc.Descendants() {
 		for _, a := range n.Attr {
@@ -201,19 +198,9 @@ func TestPlanPageOfARealRun(t *testing.T) {
 func TestPlanPageOfFindings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	doc, err := os.ReadFile(filepath.Join(root, "internal", "checkreport", "testdata", "failing.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var about map[string]any
-	if err := json.Unmarshal(doc, &about); err != nil {
-		t.Fatal(err)
-	}
+	about := parse[map[string]any](t, readFile(t, filepath.Join(root, "internal", "checkreport", "testdata", "failing.json")))
 	about["repository"], about["pull_request"] = "Codertocat/Hello-World", 2
-	if doc, err = json.Marshal(about); err != nil {
-		t.Fatal(err)
-	}
-	write(t, dir, map[string]string{"findings.json": string(doc), "policy.yml": "add-issue-comment:\n"})
+	write(t, dir, map[string]string{"findings.json": jsonText(t, about), "policy.yml": "add-issue-comment:\n"})
 	res := run(t, dir, offline(), "", "apply", "--dry-run", "--findings", "findings.json", "--config", "policy.yml", "--plan-html", "plan.html")
 	if res.code > 1 {
 		t.Fatalf("exit code %d:\n%s", res.code, res.stderr)
@@ -268,7 +255,7 @@ func TestPlanPageFollowsNoLinkOfTheAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	res := run(t, ws.dir, ws.env(offline(), map[string]string{"mode": "apply", "agent-output": "lines.ndjson", "config": "noop:\n", "staged": "true"}), "", "action")
-	if got := ws.read(t, filepath.Join(ws.dir, "victim")); got != "mine" {
+	if got := readFile(t, filepath.Join(ws.dir, "victim")); got != "mine" {
 		t.Errorf("the page went through the agent's link: %.80q", got)
 	}
 	if !strings.Contains(res.stdout, "the page of the plan cannot be written") || res.code != 0 {
@@ -281,7 +268,7 @@ func TestPlanPageFollowsNoLinkOfTheAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	res = run(t, dir, offline(), "", "apply", "--dry-run", "--input", "lines.ndjson", "--config", "policy.yml", "--plan-html", "plan.html")
-	if got := ws.read(t, filepath.Join(dir, "real.html")); res.code != 0 || !strings.Contains(got, "<!doctype html>") {
+	if got := readFile(t, filepath.Join(dir, "real.html")); res.code != 0 || !strings.Contains(got, "<!doctype html>") {
 		t.Errorf("exit code %d, %.80q\n%s", res.code, got, res.stderr)
 	}
 }
@@ -301,9 +288,8 @@ func TestPlanPageOfTheAction(t *testing.T) {
 // TestPlanApprovalExample asserts that the workflow of the document is the example.
 func TestPlanApprovalExample(t *testing.T) {
 	t.Parallel()
-	var ws workspace
-	workflow := ws.read(t, filepath.Join(root, "examples", "plan-approval.yml"))
-	if doc := ws.read(t, filepath.Join(root, "docs", "plan-page.md")); !strings.Contains(doc, "```yaml\n"+workflow+"```\n") {
+	workflow := readFile(t, filepath.Join(root, "examples", "plan-approval.yml"))
+	if doc := readFile(t, filepath.Join(root, "docs", "plan-page.md")); !strings.Contains(doc, "```yaml\n"+workflow+"```\n") {
 		t.Error("docs/plan-page.md and examples/plan-approval.yml differ: make them the same")
 	}
 }

@@ -171,11 +171,11 @@ func TestStrangeAnswersToPushes(t *testing.T) {
 			}
 			ws := newCodeWorkspace(t, h, askedPull, map[string]string{"docs/new.md": "New.\n"})
 			res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"output-file": "lines.ndjson", "config": bothCodeKinds}), "", "action")
-			if res.code != 1 || len(h.server.State().Issues) != 2 || !strings.Contains(res.stdout, c.code) || !strings.Contains(ws.read(t, ws.summary), strings.NewReplacer("<", `\<`, ">", `\>`).Replace(c.says)) {
-				t.Errorf("exit code %d\n%s%s", res.code, res.stdout, ws.read(t, ws.summary))
+			if res.code != 1 || len(h.server.State().Issues) != 2 || !strings.Contains(res.stdout, c.code) || !strings.Contains(readFile(t, ws.summary), strings.NewReplacer("<", `\<`, ">", `\>`).Replace(c.says)) {
+				t.Errorf("exit code %d\n%s%s", res.code, res.stdout, readFile(t, ws.summary))
 			}
 			assertOwnCommands(t, res.stdout, secret)
-			for _, text := range []string{res.stdout, res.stderr, ws.read(t, ws.summary)} {
+			for _, text := range []string{res.stdout, res.stderr, readFile(t, ws.summary)} {
 				if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == '\u202e' }); i >= 0 {
 					t.Errorf("it shows %q", text[i:min(len(text), i+80)])
 				}
@@ -209,7 +209,7 @@ func TestInvisibleMarksInPaths(t *testing.T) {
 		if len(h.server.State().Issues) != 2 || !strings.Contains(res.stdout, want) {
 			t.Errorf("%q: exit code %d, and it does not show %q\n%s", name, res.code, want, res.stdout)
 		}
-		summary := strings.NewReplacer(`\<`, "<", `\>`, ">", `\\`, `\`).Replace(ws.read(t, ws.summary))
+		summary := strings.NewReplacer(`\<`, "<", `\>`, ">", `\\`, `\`).Replace(readFile(t, ws.summary))
 		if !strings.Contains(summary, want) {
 			t.Errorf("%q: the summary does not show %q\n%s", name, want, summary)
 		}

@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,13 +14,8 @@ const tickConfig = acceptConfig + "  tick: true\n"
 // mergedEnv returns the environment of a step after the pull request was merged.
 func mergedEnv(t *testing.T, h hosted) []string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, "testdata", "events", "pull_request.closed-merged.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	payload := filepath.Join(t.TempDir(), "merged.json")
-	data = bytes.ReplaceAll(data, []byte(pullRequestFixture().Issues[1].Pull.Head.SHA), []byte(h.start))
-	writeFile(t, payload, string(data))
+	event := readFile(t, filepath.Join(root, "testdata", "events", "pull_request.closed-merged.json"))
+	payload := writeFile(t, filepath.Join(t.TempDir(), "merged.json"), strings.ReplaceAll(event, pullRequestFixture().Issues[1].Pull.Head.SHA, h.start))
 	return append(workflowEnv(h.server, "pull_request", "pull_request.closed-merged.json"), "GITHUB_EVENT_PATH="+payload, "GITHUB_JOB=tick", "GITHUB_RUN_ID=17459853300")
 }
 
@@ -57,7 +51,7 @@ func TestBoxesAreTickedAfterTheMerge(t *testing.T) {
 	if got := h.server.State().Issues[0].Body; got != want || res.code != 0 {
 		t.Errorf("exit code %d, the issue's text is\n%s\n%s%s", res.code, got, res.stdout, res.stderr)
 	}
-	summary := ws.read(t, ws.summary)
+	summary := readFile(t, ws.summary)
 	for _, part := range []string{"tick 2 boxes in #1", "## Airlock: the boxes of 1 of 1 issue are ticked", "Boxes of verified criteria", "changed or removed after they were verified: 1", "evil"} {
 		if !strings.Contains(res.stdout+summary, part) {
 			t.Errorf("nobody is told %q:\n%s\n%s", part, res.stdout, summary)

@@ -103,7 +103,7 @@ func TestActionVerifies(t *testing.T) {
 			if conclusion != c.conclusion || len(state.Issues[1].Comments) != c.comments {
 				t.Errorf("check run %q, %d comments", conclusion, len(state.Issues[1].Comments))
 			}
-			texts := ws.read(t, ws.summary)
+			texts := readFile(t, ws.summary)
 			for _, comment := range state.Issues[1].Comments {
 				texts += comment.Body
 			}
@@ -164,7 +164,7 @@ func TestActionVerifiesRequest(t *testing.T) {
 	if verifying.code+reporting.code != 0 || ws.outputs(t)["verdict"] != "PASS" {
 		t.Errorf("%s%s%s", verifying.stdout, verifying.stderr, reporting.stdout)
 	}
-	if evidence := ws.read(t, filepath.Join(ws.dir, ".airlock/evidence/response.json")); !strings.Contains(evidence, `"PASS"`) {
+	if evidence := readFile(t, filepath.Join(ws.dir, ".airlock/evidence/response.json")); !strings.Contains(evidence, `"PASS"`) {
 		t.Error(evidence)
 	}
 	bad := run(t, ws.dir, ws.env(h.env(t), map[string]string{"mode": "verify", "request": `{"task_id":"t"}`}), "", "action")

@@ -34,7 +34,7 @@ func workflows(t *testing.T) map[string]string {
 		return paths
 	}
 	for _, path := range slices.Concat(glob(".github/workflows/*.yml"), glob("examples/*.yml"), glob("examples/*/.github/workflows/*.yml")) {
-		if text := (workspace{}).read(t, path); strings.Contains(text, "jobs:") {
+		if text := readFile(t, path); strings.Contains(text, "jobs:") {
 			name, err := filepath.Rel(root, path)
 			if err != nil {
 				t.Fatal(err)
@@ -44,7 +44,7 @@ func workflows(t *testing.T) map[string]string {
 	}
 	block := regexp.MustCompile("(?ms)^```ya?ml\n(.*?)^```")
 	for _, path := range append(glob("docs/*.md"), glob("*.md")...) {
-		for _, m := range block.FindAllStringSubmatch(strings.ReplaceAll(workspace{}.read(t, path), "\r\n", "\n"), -1) {
+		for _, m := range block.FindAllStringSubmatch(strings.ReplaceAll(readFile(t, path), "\r\n", "\n"), -1) {
 			if strings.Contains(m[1], "jobs:") {
 				out[filepath.Base(path)+": "+m[1]] = m[1]
 			}
@@ -116,7 +116,7 @@ func TestWorkflowsOfDocumentsAreComplete(t *testing.T) {
 func TestWorkflowsOfDocumentsAreSound(t *testing.T) {
 	t.Parallel()
 	policies := map[string]string{
-		"airlock.yml":         (workspace{}).read(t, filepath.Join(root, "examples/fix-loop/airlock.yml")),
+		"airlock.yml":         readFile(t, filepath.Join(root, "examples/fix-loop/airlock.yml")),
 		".airlock/policy.yml": "create-issue:\nadd-issue-comment:\nacceptance:\n  tick: true\n",
 	}
 	looked := 0
