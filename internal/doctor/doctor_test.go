@@ -164,6 +164,7 @@ func TestEachRule(t *testing.T) {
 		{sound, "          name: agent\n      - uses: agent-airlock", "          name: other\n      - uses: agent-airlock", []string{"problem no-handover: name: other"}, `uploads the artifact "other"`},
 		{sound, "    needs: agent\n", "", []string{"problem no-handover: name: agent"}, "uploads the artifact"},
 		{sound, "gate@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09 # v1.2.3", "gate@v1", []string{"advice not-pinned: - uses: agent-airlock/airlock/actions/ga"}, "gate@v1 is not named by its commit"},
+		{sound, "agent-airlock/airlock/actions/gate@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09 # v1.2.3", "Agent-Airlock/Airlock/actions/gate@v1", []string{"advice not-pinned: - uses: Agent-Airlock/Airlock/actions/ga"}, ""},
 		{sound, "gate@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09 # v1.2.3", "setup@main", []string{"advice not-pinned: - uses: agent-airlock/airlock/actions/se"}, ""},
 		{sound, "uses: agent-airlock/airlock/actions/gate@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09 # v1.2.3", "uses: docker://ghcr.io/agent-airlock/airlock-gate@sha256:00", []string{"problem image-alone: - uses: docker://ghcr.io/agent-airlock/a"}, "without its action.yml"},
 		{sound, "/actions/gate@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09 # v1.2.3\n        with:\n          output-file: lines.ndjson\n          config-file: policy.yml\n",

@@ -198,10 +198,11 @@ func (w *workflow) startsOnClose() bool {
 	})
 }
 
-// placeOf returns which part of Airlock a step uses, of whatever owner.
+// placeOf returns which part of Airlock a step uses, of whatever owner. GitHub reads the names of
+// repositories without regard to case.
 func placeOf(uses string) airlockPlace {
 	name, _, _ := strings.Cut(uses, "@")
-	name = strings.TrimSuffix(name, "/")
+	name = strings.ToLower(strings.TrimSuffix(name, "/"))
 	if image, ok := strings.CutPrefix(uses, "docker://"); ok {
 		image, _, _ = strings.Cut(image, "@")
 		image, _, _ = strings.Cut(path.Base(image), ":")
