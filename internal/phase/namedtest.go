@@ -56,13 +56,15 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 	return planned
 }
 
-// testScriptText returns what a root's package.json runs as its tests, "" if there is nothing.
+// testScriptText returns what a root's package.json runs as its tests, with the scripts that it runs
+// before and after them, "" if there is nothing.
 func (p *project) testScriptText(r root) string {
 	if r.language.family() != JavaScript {
 		return ""
 	}
 	m := p.manifest(r.dir)
-	return m.scripts[m.testScript()]
+	name := m.testScript()
+	return strings.Join([]string{m.scripts["post"+name], m.scripts["pre"+name], m.scripts[name]}, "\n")
 }
 
 // selection returns the arguments by which a test command runs only the tests of one
@@ -101,12 +103,12 @@ func selection(c commandLine, script, name string) []string {
 		return []string{"--tests", name, "--tests", "*." + name, "--tests", "*." + name + "[*]"} // the last are tests with parameters
 	}
 	var option []string
-	switch {
-	case strings.Contains(script, "jest"), strings.Contains(script, "vitest"):
+	switch scriptRunner(script) {
+	case "jest", "vitest":
 		option = []string{"-t", asWords(name)}
-	case strings.Contains(script, "mocha"):
+	case "mocha":
 		option = []string{"-g", asWords(name)}
-	case strings.Contains(script, "node --test"):
+	case "node --test":
 		option = []string{"--test-name-pattern=" + asWords(name)}
 	default:
 		return nil
@@ -115,6 +117,33 @@ func selection(c commandLine, script, name string) []string {
 		return append([]string{"--"}, option...)
 	}
 	return option
+}
+
+var (
+	betweenCommands = lazyregexp.New(`&&|\|\||[;|&\n]`)
+	// runnerCommand matches a command of a test runner. Nothing before the runner's name may be quoted,
+	// and node's runner takes no options after the names of files.
+	runnerCommand = lazyregexp.New("^[^'\"`()#]*?\\b(?:(jest|vitest|mocha)\\b|node(?: -\\S+)* --test(?: -\\S+)*$)")
+	// runsCode matches commands that do not pass on their arguments as they are.
+	runsCode = lazyregexp.New(`^(?:sh|bash|zsh|eval|echo|printf|true|exit|:)\b|(?:^|\s)#|\)$`)
+	// mayTest matches commands that may run tests, too.
+	mayTest = lazyregexp.New(`\b(?:jest|vitest|mocha|ava|tap|tape|jasmine|cypress|playwright|karma)\b|\b(?:node|npm|pnpm|yarn|bun|deno|make)\b.*(?:test|spec|unit|e2e)`)
+)
+
+// scriptRunner returns the test runner that gets the arguments of a script, which its last command
+// gets. It returns "" if another command of the script may run tests, too: those would not be
+// selected, and pass for the named one.
+func scriptRunner(script string) string {
+	commands := betweenCommands.Split(script, -1)
+	last := strings.TrimSpace(commands[len(commands)-1])
+	m := runnerCommand.FindStringSubmatch(last)
+	switch {
+	case m == nil, runsCode.MatchString(last), slices.ContainsFunc(commands[:len(commands)-1], mayTest.MatchString):
+		return ""
+	case m[1] != "":
+		return m[1]
+	}
+	return "node --test"
 }
 
 // asWords returns a regular expression for names that contain a name as entire words: "test_login"

@@ -2,6 +2,7 @@ package phase_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -173,6 +174,39 @@ func TestNamedTestNextToOthers(t *testing.T) {
 		}
 		if got := result.Roots[0].Checks[0]; got.Status != c.want || got.NoTests {
 			t.Errorf("%s, %d\n%s%s, %q", c.test, c.exit, c.out, got.Status, got.Problems)
+		}
+	}
+}
+
+// TestScriptRunner asserts that a test is selected only where the runner gets the option, and no other
+// command of the script runs tests.
+func TestScriptRunner(t *testing.T) {
+	pkg := func(script string) string {
+		before, script, ok := strings.Cut(script, " >> ")
+		scripts := map[string]string{"pretest": before, "test": script}
+		if !ok {
+			scripts = map[string]string{"test": before}
+		}
+		raw, err := json.Marshal(map[string]any{"scripts": scripts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	for script, option := range map[string]string{
+		"jest": "-t", "npx jest --ci": "-t", "NODE_ENV=test jest": "-t", "tsc && vitest run": "-t", "eslint . && nyc mocha 'test/**/*.js'": "-g", "cross-env A=1 c8 mocha": "-g",
+		"node --experimental-vm-modules node_modules/jest/bin/jest.js": "-t", "node --test": "--test-name-pattern=", "node --test --test-reporter=spec": "--test-name-pattern=", "npm run build; mocha": "-g", "tsc -p tsconfig.test.json && mocha dist": "-g",
+		"mocha a.js && echo done": "", "jest || true": "", "jest; exit 0": "", "vitest run | tee log": "", "mocha && jest": "", "npm run test:unit && jest": "", "sh -c 'jest'": "", "sh -c jest": "",
+		"echo jest": "", "jest # all of them": "", "node --test a.test.js": "", "jest && eslint .": "", "node run.js": "", "(cd web; jest)": "", "mocha unit >> jest": "", "tsc >> jest": "-t", "concurrently 'jest' 'mocha'": "",
+	} {
+		dir := files(t, map[string]string{"package.json": pkg(script)})
+		s := newStage(t, dir, nil)
+		if _, err := phase.Validate(t.Context(), phase.Job{Input: phase.Input{WorkingDirectory: dir}}, phase.Config{Only: []phase.Check{phase.Tests}, Test: "adds"}, s.deps()); err != nil {
+			t.Fatal(err)
+		}
+		ran := strings.Join(s.ran, "\n")
+		if option == "" && ran != "" || option != "" && !strings.HasPrefix(ran, "npm test -- "+option) {
+			t.Errorf("%s: ran %q", script, ran)
 		}
 	}
 }
