@@ -112,7 +112,7 @@ var (
 	// openName matches names of issuers' keys that everybody may know.
 	openName = lazyregexp.New(`(?i)public|publishable|search[ _-]?only`)
 	// idName matches a name that ends in id, uuid or guid, with the operator after it.
-	idName = lazyregexp.New(`(?i)(?:_|-|\b)(?:uu|gu)?id["']?[ \t]*[:=>]`)
+	idName = lazyregexp.New(`(?:(?i:_|-|\b)(?i:(?:uu|gu)?id)|[a-z0-9](?:Id|ID|Uuid|UUID|Guid|GUID))["']?[ \t]*[:=>]`)
 	// pinWords matches words that stand before a commit or a digest in hexadecimal digits.
 	pinWords = lazyregexp.New(`(?i)commit|revision|\brev\b|\bref\b|sha-?[0-9]|md5|hash|digest|checksum|integrity|image|etag|oid|blob|tree|parent|version|pin(?:ned)?\b|uses:|@|\bh1:`)
 	// inSignature matches what follows the id of an AWS access key in a signature: the day and the

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -176,7 +177,7 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 		return hits
 	case r.named && isUUID(secret) && idName.MatchString(text[matchStart:hit.Start]):
 		return hits
-	case r.named && r.id != GeneralRule && openName.MatchString(text[matchStart:hit.Start]):
+	case r.named && r.id != GeneralRule && (openName.MatchString(text[matchStart:hit.Start]) || r.isIdentifier(secret)):
 		return hits
 	case r.id == terraformRule && isWeak(strings.Trim(secret, `"`), false):
 		return hits
@@ -186,6 +187,14 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 		return hits
 	}
 	return append(hits, hit)
+}
+
+// isIdentifier reports whether a value that a rule found after the name of an issuer is a name in
+// code as well, such as AirtableApi: it has the issuer's name, or is made of words.
+func (r *rule) isIdentifier(value string) bool {
+	lower := strings.ToLower(value)
+	return slices.ContainsFunc(r.issuer, func(name string) bool { return strings.Contains(lower, name) }) ||
+		!strings.ContainsAny(value, "0123456789") && isWords(value)
 }
 
 // secretGroup returns where the secret is in a match: in the group that the rule names,

@@ -42,10 +42,11 @@ type rule struct {
 	id, name   string
 	path       *lazyregexp.Regexp // nil: any file
 	expression func() expression
-	group      int     // the group of the expression that is the secret; 0: the first that is not empty
-	entropy    float64 // a secret has more, in bits a byte
-	named      bool    // the rule looks for a name, an operator and a value
-	ours       bool    // it is a rule of issuerRules
+	group      int      // the group of the expression that is the secret; 0: the first that is not empty
+	entropy    float64  // a secret has more, in bits a byte
+	named      bool     // the rule looks for a name, an operator and a value
+	issuer     []string // the issuer's names, in lower case, if the rule is named
+	ours       bool     // it is a rule of issuerRules
 	allow      []allowList
 
 	// keywords and find are set in our own rules about passwords. find is called for each
@@ -144,6 +145,13 @@ func newRule(r ruleText, keywords []string, all []allowList) *rule {
 	made := &rule{
 		id: r.ID, name: ruleName(r), group: r.SecretGroup, entropy: r.Entropy,
 		named: strings.Contains(r.Regex, namePart), allow: slices.Concat(all, allowLists(r.Allowlists)),
+	}
+	if made.named {
+		for _, k := range keywords {
+			if strings.Contains(r.ID, k) { // others are prefixes of the values
+				made.issuer = append(made.issuer, k)
+			}
+		}
 	}
 	text := strings.ReplaceAll(r.Regex, namePart, "")
 	if !made.named && r.ID != vaultRule {
