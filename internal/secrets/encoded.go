@@ -16,8 +16,8 @@ const (
 	wrapped = 40
 )
 
-// scanEncoded returns the hits in the parts of a text that are encoded: as Base64 or hexadecimal, in
-// UTF-16, or with escapes. The text was itself decoded depth times.
+// scanEncoded returns the hits in the parts of a text that are encoded: as Base64 or hexadecimal, as
+// numbers, in UTF-16, or with escapes. The text was itself decoded depth times.
 func (s *Scanner) scanEncoded(path, text string, depth int) []Hit {
 	var hits []Hit
 	eachRun(text, func(r run) {
@@ -27,6 +27,7 @@ func (s *Scanner) scanEncoded(path, text string, depth int) []Hit {
 			}
 		}
 	})
+	hits = append(hits, s.scanNumbers(path, text, depth)...)
 	hits = append(hits, s.scanWide(path, text, depth)...)
 	return append(hits, s.scanEscaped(path, text, depth)...)
 }

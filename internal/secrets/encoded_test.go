@@ -25,6 +25,14 @@ func TestEncodedCredentialsAreFound(t *testing.T) {
 		"base64 cut in a secret": wrap(encode([]byte(strings.Repeat("x", 30) + plain + plain))),
 		"base64 in YAML, folded": ">-\n  " + strings.ReplaceAll(rows(encode([]byte(strings.Repeat("x", 60)+plain)), 48), "\n", "\n  "),
 		"base64 joined":          `"` + encode([]byte(plain))[:30] + "\" +\n\t\"" + encode([]byte(plain))[30:] + `"`,
+		"hexadecimal, colons":    strings.TrimSuffix(everyByte("%02x:", plain), ":"),
+		"hexadecimal, capitals":  strings.TrimSuffix(everyByte("%02X-", plain), "-"),
+		"a buffer of Node":       "<Buffer " + strings.TrimSpace(everyByte("%02x ", plain)) + ">",
+		"bytes of Go":            "[]byte{" + everyByte("0x%x, ", plain) + "}",
+		"bytes that Go prints":   "[" + strings.TrimSpace(everyByte("%d ", plain)) + "]",
+		"bytes in JSON":          `{"type":"Buffer","data":[` + strings.TrimSuffix(everyByte("%d,", plain), ",") + "]}",
+		"a table of od":          rows(everyByte("%02x ", plain), 3*16),
+		"bytes, one a line":      everyByte("    0x%02X,\n", plain),
 		"percent-encoding":       "q=" + everyByte("%%%02X", plain),
 		"one percent escape":     "q=" + strings.Replace(pat, "_", "%5F", 1),
 		"one Unicode escape":     `"` + strings.Replace(pat, "g", `\u0067`, 1) + `"`,
@@ -63,6 +71,7 @@ func TestEncodedCredentialsAreFound(t *testing.T) {
 	for name, text := range map[string]string{
 		"three times": encode([]byte(encode([]byte(encode([]byte(plain)))))),
 		"too short":   encode([]byte("token")),
+		"numbers":     "the sizes: 103, 104, 112, 95, 65, 66, 67, 68, 69, 70 and 71 bytes; 00:1a:2b:3c:4d:5e 67 68 70 5f",
 		"a type":      `type KeyAlgorithm = "RSA_1024"|"RSA_2048"|"EC_prime256v1"|"EC_secp384r1"|string`,
 	} {
 		if hits := s.Scan(text); len(hits) != 0 {
