@@ -60,8 +60,8 @@ var credentialForms = []credentialForm{
 // hashedPassword matches the hash of a password, which PostgreSQL accepts in the place of one.
 var hashedPassword = lazyregexp.New(`^md5[0-9a-f]{32}$`)
 
-// credentialsInForms finds credentials in the forms of the table. Lines that begin like a comment
-// do not count, nor does a form that is far from the beginning of its line.
+// credentialsInForms finds credentials in the forms of the table. A form that is far from the
+// beginning of its line does not count.
 func (f File) credentialsInForms() []writtenCredential {
 	var places []writtenCredential
 	for _, form := range credentialForms {

@@ -24,7 +24,7 @@ func namedValue(name string, start, end int) writtenCredential {
 
 var (
 	// madeUpPath matches paths of files whose credentials are made up.
-	madeUpPath = lazyregexp.New(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration|openapi|swagger|sample[_-]?data|seeds?|tests?[-_]data)/|(example|sample|template|mock|fixture|test|swagger|openapi|compose)[^/]*\.[a-z]+$|(^|/)(\.devcontainer|dev|development|docker)/|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
+	madeUpPath = lazyregexp.New(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration|openapi|swagger|sample[_-]?data|seeds?|tests?[-_]data)/|(example|sample|template|mock|fixture|test|swagger|openapi|compose)[^/]*\.[a-z]+$|(^|/)(\.devcontainer|dev|development|docker)/|(^|/)(readme|install|changelog|changes|news|faq|todo)$|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
 	// settingPath matches paths of files that contain settings with names, such as password: x.
 	settingPath = lazyregexp.New(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml|tfvars|sh|bash|zsh)$|(^|/)(\.env|\.pypirc|dockerfile)[^/]*$`)
 	// startsServices matches settings that start services, each from an image.
@@ -39,8 +39,8 @@ var (
 )
 
 // credentials finds passwords and keys that a file contains as the value of a name like
-// password, in an address or in a connection string. s is nil if the file's language is
-// not known.
+// password, in an address or in a connection string. Lines that begin like a comment do not count:
+// they show examples. s is nil if the file's language is not known.
 func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 	rule := r.byID["hard-coded-credential"]
 	if !r.uses(rule) || testPath.MatchString(f.Path) || madeUpPath.MatchString(strings.TrimSuffix(f.Path, ".sql")) {
@@ -69,7 +69,7 @@ func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 	var found []finding.Finding
 	seen := map[int]bool{}
 	for _, p := range places {
-		if seen[p.start] {
+		if seen[p.start] || f.isInComment(p.start) {
 			continue
 		}
 		seen[p.start] = true

@@ -238,7 +238,12 @@ func (f File) isUnmistakable(h secrets.Hit) bool {
 // isInComment reports whether the line of a byte begins like a comment.
 func (f File) isInComment(offset int) bool {
 	line := strings.TrimLeft(f.Text[strings.LastIndexByte(f.Text[:offset], '\n')+1:offset], " \t")
-	return strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "*") || strings.HasPrefix(line, "/*") || strings.HasPrefix(line, "<!--") || strings.HasPrefix(line, "--")
+	for _, sign := range []string{"//", "#", "*", "/*", "<!--", ";"} {
+		if strings.HasPrefix(line, sign) {
+			return true
+		}
+	}
+	return strings.HasPrefix(line, "--") && !commandPath.MatchString(f.Path) // a flag in a command of several lines
 }
 
 // privateKey is the rule of private keys. One in a test may well be in use.
