@@ -26,7 +26,7 @@ var (
 	// madeUpPath matches paths of files whose credentials are made up.
 	madeUpPath = lazyregexp.New(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration|openapi|swagger|sample[_-]?data|seeds?|tests?[-_]data)/|(example|sample|template|mock|fixture|test|swagger|openapi|compose)[^/]*\.[a-z]+$|(^|/)(\.devcontainer|dev|development|docker)/|(^|/)(readme|install|changelog|changes|news|faq|todo)$|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
 	// settingPath matches paths of files that contain settings with names, such as password: x.
-	settingPath = lazyregexp.New(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml|tfvars|sh|bash|zsh)$|(^|/)(\.env|\.pypirc|dockerfile)[^/]*$`)
+	settingPath = lazyregexp.New(`(?i)\.(ya?ml|env|properties|ini|cfg|cnf|conf|toml|json|config|xml|tfvars|sh|bash|zsh)$|(^|/)(\.env|\.pypirc|dockerfile)[^/]*$`)
 	// startsServices matches settings that start services, each from an image.
 	startsServices = lazyregexp.New(`(?m)^services:\s*$(?s:.*)^\s+image:\s`)
 	// secretName matches names of secrets in code, settingName those in files of settings,
@@ -35,8 +35,17 @@ var (
 	settingName = lazyregexp.New(`(?i)^[\w.-]*(?:password|passwd|passphrase|pwd|[_.-]pass|secret|api[_-]?key|(?:access|auth)[_-]?token)$`)
 	settingLine = lazyregexp.New(`(?i)^\s*(?:export\s+|-\s+|set\s+|ENV\s+|ARG\s+)?["']?([\w.-]*(?:password|passwd|passphrase|pwd|[_.-]pass|secret|api[_-]?key|(?:access|auth)[_-]?token))["']?\s*[:=]\s*["']?([^\s"'#,]{4,128})["']?\s*,?\s*(?:#.*)?$`)
 	// otherName matches names of things that are not the secret itself: forgotPassword.
-	otherName = lazyregexp.New(`(?i)forgot|reset|change|confirm|invalid|wrong|missing|show|hide|enter|label|placeholder|hint|title|error|message|regex|pattern|field|column|header|prompt|min|max|len|type|kind|policy|rule|env|path|file|url|param|attr|selector|hash|crypt|format|encod|algorithm|mock|fake|test|dummy|example`)
+	otherName = lazyregexp.New(`(?i)forgot|reset|change|confirm|invalid|wrong|missing|show|hide|enter|label|placeholder|hint|title|error|message|regex|pattern|field|column|header|prompt|min|max|len|type|kind|policy|rule|env|path|file|url|param|attr|selector|hash|crypt|format|encod|algorithm|mock|fake|test|dummy|example|(?:first|second|third|last|next|single|multi|one|two|render|shader|shadow|depth|by|low|high|band)[._-]?pass$`)
 )
+
+// ordinaryPart matches words of names that contain what otherName matches, such as admin, in which
+// min is.
+var ordinaryPart = lazyregexp.New(`(?i)admin|exchange|center|enterprise|profile|curl|latest|contest|terminal|calendar`)
+
+// isOtherName reports whether a name is that of something else than the secret itself.
+func isOtherName(name string) bool {
+	return otherName.MatchString(ordinaryPart.ReplaceAllString(name, ""))
+}
 
 // credentials finds passwords and keys that a file contains as the value of a name like
 // password, in an address or in a connection string. Lines that begin like a comment do not count:
@@ -109,7 +118,7 @@ func (s *source) credentialsInCode() []writtenCredential {
 			places = append(places, passwordsInConnections(name, int(t.from))...)
 		}
 		const longest = 60 // bytes of a name
-		if len(name) > longest || !endsLikeSecret(name) || !secretName.MatchString(name) || otherName.MatchString(name) {
+		if len(name) > longest || !endsLikeSecret(name) || !secretName.MatchString(name) || isOtherName(name) {
 			continue
 		}
 		index, compared := s.valueIndex(i)
@@ -254,7 +263,7 @@ func credentialsInLine(line string, offset int) []writtenCredential {
 	if sign := strings.IndexAny(line, ":="); sign > 0 && endsLikeSecret(strings.TrimRight(line[:sign], " \t\"'")) {
 		if m := settingLine.FindStringSubmatchIndex(strings.TrimRight(line, "\r\n")); m != nil {
 			name, value := line[m[2]:m[3]], line[m[4]:m[5]]
-			if otherName.MatchString(name) || commonPasswords[value] || !isCredible(name, value, false) {
+			if isOtherName(name) || commonPasswords[value] || !isCredible(name, value, false) {
 				return nil
 			}
 			return []writtenCredential{namedValue(name, offset+m[4], offset+m[5])}
@@ -280,7 +289,7 @@ func credentialsInPairs(line string, offset int) []writtenCredential {
 		begin := len(line) - len(rest) + 1
 		value, _, closed := strings.Cut(strings.TrimPrefix(rest, `"`), `"`)
 		if !closed || rest[0] != '"' || strings.Contains(value, `\`) || len(value) > longestCredential ||
-			!endsLikeSecret(name) || !settingName.MatchString(name) || otherName.MatchString(name) {
+			!endsLikeSecret(name) || !settingName.MatchString(name) || isOtherName(name) {
 			continue
 		}
 		from = begin + len(value)

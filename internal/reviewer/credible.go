@@ -24,6 +24,8 @@ var (
 	// passwordName matches names of passwords. A mixed text under such a name is seldom a key that
 	// names something else.
 	passwordName = lazyregexp.New(`(?i)pass_?(word|wd|phrase)?$|pwd$`)
+	// codePart matches a call, an index, and a name with its type or package, in code, and a path.
+	codePart = lazyregexp.New(`\w[(\[]\w*[)\]]|::|->|^[/.]`)
 	// commonPasswords are passwords of letters only that are tried first.
 	commonPasswords = wordSetOf("letmein qwerty welcome admin root toor tiger iloveyou monkey dragon swordfish sunshine master superman")
 )
@@ -61,6 +63,41 @@ func isCredible(name, text string, compared bool) bool {
 		return true
 	}
 	return hasDigit && (!identifier.MatchString(text) || wordAndDigits.MatchString(text) || passwordName.MatchString(name) && isMixed(text) || strings.Contains(strings.ToLower(name), "secret") && isRandom(text))
+}
+
+// isStrong reports whether a text, in a place where only a password can be, is one: letters of both
+// cases with signs, such as "Lvt+;wF^n!z(", or with digits in parts of fewer than 2.5 characters
+// on average, as names are not.
+func isStrong(text string) bool {
+	const shortest = 8
+	hasBothCases := strings.ToLower(text) != text && strings.ToUpper(text) != text
+	if len(text) < shortest || !hasBothCases || !isPlausible(text) || methodName.MatchString(text) || codePart.MatchString(text) {
+		return false
+	}
+	return strings.ContainsAny(text, "!@#^&*+=?~;()[]") || strings.ContainsAny(text, "0123456789") && 2*len(text) < 5*parts(text)
+}
+
+// parts counts the parts of a text: capital letters with the small ones after them, small letters,
+// digits, and other characters.
+func parts(text string) int {
+	class := func(c byte) int {
+		switch {
+		case isDigit(c):
+			return 1
+		case 'a' <= c && c <= 'z':
+			return 2
+		case 'A' <= c && c <= 'Z':
+			return 3
+		}
+		return 0
+	}
+	count := 1
+	for i := 1; i < len(text); i++ {
+		if before, c := class(text[i-1]), class(text[i]); c != before && !(before == 3 && c == 2) {
+			count++
+		}
+	}
+	return count
 }
 
 // isMixed reports whether letters and digits take turns in a text, as in "x9Kd82mQ": an

@@ -238,7 +238,7 @@ func (f File) isUnmistakable(h secrets.Hit) bool {
 // isInComment reports whether the line of a byte begins like a comment.
 func (f File) isInComment(offset int) bool {
 	line := strings.TrimLeft(f.Text[strings.LastIndexByte(f.Text[:offset], '\n')+1:offset], " \t")
-	for _, sign := range []string{"//", "#", "*", "/*", "<!--", ";"} {
+	for _, sign := range []string{"//", "#", "* ", "*/", "/*", "<!--", ";"} {
 		if strings.HasPrefix(line, sign) {
 			return true
 		}
