@@ -22,8 +22,10 @@ func passwordRules() []*rule {
 		{id: "private-key-in-url", name: "a private key in the form of a query", keywords: []string{"-----begin+"}, find: queryPrivateKey},
 		{id: "sql-password", name: "a password of a database's user", keywords: []string{"identified by '", "password '", "password = '", "password='"}, find: sqlPassword},
 		{id: "xml-password", name: "a password in XML", keywords: []string{"<password>", "<passwd>", "<passphrase>"}, find: xmlPassword},
-		{id: "php-password", name: "a password in a constant of PHP", keywords: []string{"password', '", `password", "`, "password','", `password","`}, find: phpPassword},
+		{id: "php-password", name: "a password in a constant of PHP", keywords: []string{"password', '", `password", "`, "password','", `password","`, "_pass', '", `_pass", "`, "_pass','", `_pass","`}, find: phpPassword},
 		{id: "ansible-password", name: "a password of Ansible", keywords: []string{"ansible_become_pass", "ansible_ssh_pass", "ansible_sudo_pass", "ansible_password"}, find: ansiblePassword},
+		{id: "pgpass", name: "a password of .pgpass", keywords: []string{":5432:", ":*:"}, find: pgpassPassword},
+		{id: "command-password", name: "a password that a command gets", keywords: []string{"sshpass", "docker login", "podman login", "registry login", "--password-stdin", "chpasswd"}, find: commandPassword},
 		{id: "basic-auth", name: "a password of HTTP's basic authentication", keywords: []string{"basic "}, find: basicAuth},
 	}
 }
@@ -122,9 +124,6 @@ func netrcPassword(text string, start, end int) (from, to int, ok bool) {
 	return from, to, true
 }
 
-// endsLiteral reports whether a byte ends a password in a literal, an element or a line.
-func endsLiteral(c byte) bool { return endsURL(c) || c == ';' }
-
 // sqlPassword finds a password that a statement of SQL gives to a user; start is where the word
 // before its quote is.
 func sqlPassword(text string, start, end int) (from, to int, ok bool) {
@@ -133,7 +132,7 @@ func sqlPassword(text string, start, end int) (from, to int, ok bool) {
 	if !givesPassword.MatchString(before) {
 		return 0, 0, false
 	}
-	to = endOf(text, end, endsLiteral)
+	to = endOf(text, end, endsURL)
 	isHash := strings.HasPrefix(text[end:], "*") || strings.HasPrefix(text[end:], "md5") && isHex(text[end+len("md5"):max(to, end+len("md5"))])
 	return end, to, to < len(text) && text[to] == '\'' && !isHash && !isWeak(text[end:to], false)
 }
@@ -143,14 +142,14 @@ var givesPassword = lazyregexp.New(`\b(?:create|alter)\s+(?:user|role|login)\s|\
 
 // xmlPassword finds the content of an element of XML; the keyword is its tag.
 func xmlPassword(text string, _, end int) (from, to int, ok bool) {
-	to = endOf(text, end, endsLiteral)
+	to = endOf(text, end, endsURL)
 	return end, to, strings.HasPrefix(text[to:], "</") && !isWeak(text[end:to], false)
 }
 
 // phpPassword finds the value of a constant of PHP; the keyword is the end of its name, up to the
 // quote of the value.
 func phpPassword(text string, start, end int) (from, to int, ok bool) {
-	to = endOf(text, end, endsLiteral)
+	to = endOf(text, end, endsURL)
 	isDefined := strings.Contains(strings.ToLower(text[max(0, start-40):start]), "define(")
 	return end, to, isDefined && to < len(text) && text[to] == text[end-1] && !isWeak(text[end:to], false)
 }
@@ -159,8 +158,58 @@ func phpPassword(text string, start, end int) (from, to int, ok bool) {
 func ansiblePassword(text string, _, end int) (from, to int, ok bool) {
 	sign := endOf(text, end, func(c byte) bool { return !wordByte(c) && c != '"' && c != '\'' })
 	from = endOf(text, sign, func(c byte) bool { return c != ' ' && c != '=' && c != ':' && c != '"' && c != '\'' })
-	to = endOf(text, from, endsLiteral)
+	to = endOf(text, from, endsURL)
 	return from, to, strings.ContainsAny(text[sign:from], "=:") && !isWeak(text[from:to], false)
+}
+
+// pgpassPassword finds the password in a line of .pgpass, such as db1:5432:app:app:secret; start is
+// where its port is.
+func pgpassPassword(text string, start, _ int) (from, to int, ok bool) {
+	host := strings.LastIndexFunc(text[max(0, start-100):start], func(r rune) bool { return r <= ' ' || r == '"' || r == '\'' }) + 1
+	from = max(0, start-100) + host
+	to = endOf(text, from, endsURL)
+	fields := strings.SplitN(text[from:to], ":", 5)
+	if from == start || len(fields) < 5 || fields[1] != "5432" && fields[1] != "*" || strings.Contains(fields[4], ":") || isWeak(fields[4], false) {
+		return 0, 0, false
+	}
+	return to - len(fields[4]), to, true
+}
+
+var (
+	// beforeGiven matches what stands before a password in a command line that gives it to a command.
+	beforeGiven = lazyregexp.New(`\bsshpass\s+-p\s*|\blogin\s(?:[^\n|;&]{0,100}?\s)?(?:(?:-p|--password)[ =]|--password-stdin[^\n|;&]{0,100}?<<<)\s*|\b(?:echo|printf)\s+(?:-n\s+)?`)
+	// reader matches what stands after a password that is printed for a command.
+	reader = lazyregexp.New(`^["']?\s*\|[\w ]{0,30}?\b(chpasswd\b|login\s[^\n|;&]{0,100}?--password-stdin)`)
+)
+
+// commandPassword finds a password in the line of a command; the keyword is a part of its name.
+func commandPassword(text string, start, end int) (from, to int, ok bool) {
+	const reach = 256 // bytes after the keyword
+	begin := lineStart(text, start)
+	line, _, _ := strings.Cut(text[begin:min(len(text), end+reach)], "\n")
+	for _, m := range beforeGiven.FindAllStringSubmatchIndex(line, -1) {
+		first := m[1]
+		stop := func(c byte) bool { return c <= ' ' || strings.IndexByte("\"';|&<>()`\\", c) >= 0 }
+		if first < len(line) && (line[first] == '"' || line[first] == '\'') {
+			quote := line[first]
+			first++
+			stop = func(c byte) bool { return c <= ' ' || c == quote }
+		}
+		last := endOf(line, first, stop)
+		if command := line[m[0]:]; strings.HasPrefix(command, "echo") || strings.HasPrefix(command, "printf") {
+			r := reader.FindStringSubmatch(line[last:])
+			if r == nil {
+				continue
+			}
+			if r[1] == "chpasswd" {
+				first += strings.IndexByte(line[first:last], ':') + 1
+			}
+		}
+		if last > first && !isWeak(line[first:last], false) {
+			return begin + first, begin + last, true
+		}
+	}
+	return 0, 0, false
 }
 
 // cutLastWord returns the last word of a text, and what is before it.

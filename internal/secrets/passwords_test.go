@@ -17,7 +17,9 @@ func TestWeakPasswordsAreNoSecrets(t *testing.T) {
 		for _, form := range []string{
 			"postgres://app:%s@db.acme.io/app", "https://u:%s@git.acme.io/x.git", "redis://:%s@cache.acme.io", "jdbc:mysql://h/d?user=u&password=%s", "Server=h;Password=%s;Encrypt=True",
 			"machine git.acme.io login u password %s", "curl -u admin:%s https://api.acme.io/", "//npm.acme.io/:_authToken=%s",
-			"CREATE USER app WITH PASSWORD '%s';", "alter user 'app'@'%%' identified by '%s';", "<password>%s</password>", "define('DB_PASSWORD', '%s');", "ansible_become_pass: %s",
+			"CREATE USER app WITH PASSWORD '%s';", "alter user 'app'@'%%' identified by '%s';", "<password>%s</password>", "define('DB_PASSWORD', '%s');", "ansible_become_pass: %s", "define('DB_PASS', '%s');",
+			"sshpass -p '%s' ssh db1", "docker login -u app -p '%s'", "docker login -u app --password-stdin <<< \"%s\"", "echo '%s' | podman login -u app --password-stdin r.acme.io", "echo 'root:%s' | sudo chpasswd",
+			"db1:5432:app:app:%s", "echo \"*:*:*:app:%s\" > ~/.pgpass",
 		} {
 			text := fmt.Sprintf(form, weak)
 			if hits := s.Scan(text); len(hits) != 0 {
@@ -40,7 +42,9 @@ func TestStrongPasswordsAreSecrets(t *testing.T) {
 		for _, form := range []string{
 			"postgres://app:%s@db.acme.io/app", "mongodb+srv://app:%s@cluster0.ab1cd.mongodb.net/?retryWrites=true", "postgres://app:%s@db1.acme.io,db2.acme.io/app", `"postgres:\/\/app:%s@db.acme.io\/app"`,
 			"postgres%%3A%%2F%%2Fapp%%3A%s%%40db.acme.io%%2Fapp", "Server=h;Password=%s;Encrypt=True", "machine git.acme.io login u password %s",
-			"CREATE USER app WITH PASSWORD '%s';", "alter user 'app'@'%%' identified by '%s';", "<password>%s</password>", "define('DB_PASSWORD', '%s');", "ansible_become_pass: %s",
+			"CREATE USER app WITH PASSWORD '%s';", "alter user 'app'@'%%' identified by '%s';", "<password>%s</password>", "define('DB_PASSWORD', '%s');", "ansible_become_pass: %s", "define('DB_PASS', '%s');",
+			"sshpass -p '%s' ssh db1", "docker login -u app -p '%s'", "docker login -u app --password-stdin <<< \"%s\"", "echo '%s' | podman login -u app --password-stdin r.acme.io", "echo 'root:%s' | sudo chpasswd",
+			"db1:5432:app:app:%s", "echo \"*:*:*:app:%s\" > ~/.pgpass",
 		} {
 			text := fmt.Sprintf(form, strong)
 			if strings.Contains(strong, "&") && strings.Contains(form, ";Password") {
@@ -57,6 +61,20 @@ func TestStrongPasswordsAreSecrets(t *testing.T) {
 		}
 		if hits := s.Scan("postgres://app:" + random + "@" + host + "/app"); len(hits) != 1 {
 			t.Errorf("%s: a random password was not found", host)
+		}
+	}
+}
+
+// TestPasswordsWithSigns asserts that a password in quotes, or in an element, ends where these end.
+func TestPasswordsWithSigns(t *testing.T) {
+	s := New(nil)
+	for text, password := range map[string]string{
+		"define('DB_PASSWORD', 'Lvt+;wF^n!z(9k');":      "Lvt+;wF^n!z(9k",
+		"CREATE USER app IDENTIFIED BY 'Lv;t+wF^n!z9k'": "Lv;t+wF^n!z9k",
+		"<password>x9Kd&amp;82mQpzRt</password>":        "x9Kd&amp;82mQpzRt",
+	} {
+		if hits := s.Scan(text); len(hits) != 1 || text[hits[0].Start:hits[0].End] != password {
+			t.Errorf("%s: %+v", text, hits)
 		}
 	}
 }
@@ -78,6 +96,7 @@ func TestPasswordsThatAreNotGiven(t *testing.T) {
 	for _, form := range []string{
 		"ALTER USER app IDENTIFIED BY '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19'", "CREATE ROLE app PASSWORD 'md5a3556571e93b0d20722ba62be61e8c2d'",
 		"INSERT INTO users (password) VALUES ('%s')", "CREATE USER app; SELECT password '%s'", "CREATE USER app PASSWORD '%s", "CREATE USER app PASSWORD '",
+		"docker login --password-stdin < %s", "echo app | docker login %s", "the login -p of %s", "sshpass -f %s ssh db1", "arn:aws:logs:*:*:%s", "db1:5432:5432:%s", "a:b:*:*:%s", "db1:5432:app:app:&lt;%s&gt;", "<password>&lt;%s&gt;</password>", "x :5432:app:app:%s",
 		"<password>%s", "<password>", "ansible_become_pass %s", "ansible_become_pass", "notdefine('DB_PASSWORD', '%s",
 	} {
 		if hits := s.Scan(strings.ReplaceAll(form, "%s", random)); len(hits) > 0 && strings.HasSuffix(hits[0].Rule, "-password") {

@@ -111,7 +111,7 @@ func isTemplate(password string) bool {
 	if strings.ContainsRune("$<[{(%", rune(password[0])) {
 		return true
 	}
-	for _, mark := range []string{"${", "$(", "{{", "}}", "<", ">", "...", "…", "`", "#{"} {
+	for _, mark := range []string{"${", "$(", "{{", "}}", "<", ">", "&lt;", "...", "…", "`", "#{"} {
 		if strings.Contains(password, mark) {
 			return true
 		}
