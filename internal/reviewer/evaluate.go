@@ -12,7 +12,8 @@ type evaluator struct {
 	*source
 	pack     *pack
 	scope    *scopes
-	imported wordSet // the packages of a file of Go, once they are read
+	imported wordSet         // the packages of a file of Go, once they are read
+	choosers map[string]bool // the functions of the file, once they are read: see isChooser
 }
 
 // valueOf returns the value of an expression, with its own source as a part of its origin.
@@ -241,6 +242,18 @@ func (e *evaluator) operand(i, end, depth int) (v value, next int) {
 			i += 2
 		case e.is(i, "!") && e.lang.name == "rust" && e.isOneOf(i+1, "(", "["): // format!(a)
 			i++
+		case e.isOneOf(i-1, "parse", "collect") && e.afterTypes(i) > 0 && e.is(e.afterTypes(i), "("): // a.parse::<T>()
+			open := e.afterTypes(i)
+			if e.is(i-1, "parse") {
+				v = e.parsed(v, start, open)
+			}
+			i = e.after(open)
+		case e.is(i, "(") && e.is(i-1, "parse") && e.lang.name == "rust" && i == e.after(i)-2: // a.parse()
+			v = e.parsed(v, start, i)
+			i = e.after(i)
+		case e.is(i, "(") && (i == start+1 || i == start+3 && e.isOneOf(start, "self", "this")) && e.isChooser(name): // column(a)
+			v = harmless()
+			i = e.after(i)
 		case e.is(i, "(") && e.kindAt(i-1) != stringText:
 			v = e.callValue(v, name, start, i, depth)
 			i = e.after(i)

@@ -429,10 +429,10 @@ func (m *matcher) restOfLine(i int) extent {
 
 // indentedEnd returns the index of the token after the block of the statement that begins with the
 // word at index i: its line is indented no deeper.
-func (m *matcher) indentedEnd(i int) int {
+func (s *source) indentedEnd(i int) int {
 	end := i + 1
-	for end < min(len(m.tokens), i+5*longestExpression) && !(m.tokens[end].first && m.kindAt(end) != closing && m.indent(end) <= m.indent(i)) {
-		end = m.after(end)
+	for end < min(len(s.tokens), i+5*longestExpression) && !(s.tokens[end].first && s.kindAt(end) != closing && s.indent(end) <= s.indent(i)) {
+		end = s.after(end)
 	}
 	return end
 }

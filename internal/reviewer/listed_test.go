@@ -23,6 +23,7 @@ func TestChosenFromAList(t *testing.T) {
 	for language, cases := range map[string]map[bool][]string{ // bodies; whether something is found
 		"python": {
 			false: {
+				"    s = column(request.args['s'])\nSINK\n\ndef column(k):\n    if k == 'x':\n        return 'a'\n    return 'b'",
 				"    from enum import Enum\n    s = Sort(request.args['s']).value\nSINK",
 				"    s = request.args['s']\n    if s not in COLUMNS:\n        if strict:\n            return None\n        else:\n            raise ValueError(s)\nSINK",
 				"    s = TABLE[request.args['s']]\nSINK",
@@ -38,6 +39,11 @@ func TestChosenFromAList(t *testing.T) {
 				"    s = request.args['s']\n    if s != 'a' and s != 'b':\n        return None\nSINK",
 			},
 			true: {
+				"    s = column(request.args['s'])\nSINK\n\ndef column(k):\n    if k == 'x':\n        return 'a'\n    return k",
+				"    s = column(request.args['s'])\nSINK\n\ndef column(k):\n    return 'a ' + k",
+				"    s = column(request.args['s'])\nSINK\n\ndef column(k):\n    return f'a {k}'",
+				"    s = column(request.args['s'])\nSINK\n\ndef column(k):\n    return 'a' if k else k",
+				"    s = column(request.args['s'])\nSINK\n\ndef column(k):\n    return 'a'\n\nclass B:\n    def column(k):\n        return k",
 				"    from enum import Enum\n    s = sort(request.args['s']).value\nSINK",
 				"    s = request.args['s']\n    if s not in COLUMNS:\n        if strict:\n            return None\n        log('odd')\nSINK",
 				"    s = request.args['s']\n    if not s:\n        s = 'a'\nSINK",
@@ -64,6 +70,7 @@ func TestChosenFromAList(t *testing.T) {
 		},
 		"javascript": {
 			false: {
+				"  const s = column(req.query.s);\n  function column(k: string): string {\n    switch (k) {\n      case 'x': return 'a';\n      default: return 'b';\n    }\n  }\nSINK",
 				"  const s = ['a', 'b'].includes(req.query.s as string) ? req.query.s : 'a';\nSINK",
 				"  const s = req.query.s as string;\n  if (!COLUMNS.includes(s as Column)) return;\nSINK",
 				"  const q = { text: 'SELECT a FROM t WHERE b = $1', values: [req.query.s] };\n  db.query(q);\n  db.query({ text: 'SELECT a FROM t WHERE b = $1', values: [req.query.s] });",
@@ -83,6 +90,8 @@ func TestChosenFromAList(t *testing.T) {
 				"  const s = req.query.s;\n  if (s === 'a' || s === 'b') {\nSINK\n  }",
 			},
 			true: {
+				"  const s = column(req.query.s);\n  function column(k) {\n    const g = () => { return 'a'; };\n    return g() + k;\n  }\nSINK",
+				"  const s = column(req.query.s);\n  function column(k) {\n    if (!k) { return 'a'; }\n    return k;\n  }\nSINK",
 				"  const s = ['a', 'b'].includes(req.query.t as string) ? req.query.s : 'a';\nSINK",
 				"  db.query({ text: 'SELECT a FROM t WHERE b = ' + req.query.s, values: [] });",
 				"  const s = req.query.s;\n  if (!COLUMNS.includes(s)) {\n    if (strict) return;\n    log('odd');\n  }\nSINK",
@@ -107,6 +116,7 @@ func TestChosenFromAList(t *testing.T) {
 		},
 		"go": {
 			false: {
+				"\ts := column(r.FormValue(\"s\"))\nSINK\n}\n\nfunc column(k string) string {\n\tswitch k {\n\tcase \"x\":\n\t\treturn \"a\"\n\t}\n\treturn \"b\"",
 				"\ts := r.FormValue(\"s\")\n\tswitch s {\n\tcase \"a\", \"b\":\n\tdefault:\n\t\thttp.Error(w, \"odd\", 400)\n\t\treturn\n\t}\nSINK",
 				"\ts := r.FormValue(\"s\")\n\tswitch s {\n\tcase \"a\", \"b\":\n\tdefault:\n\t\ts = \"a\"\n\t}\nSINK",
 				"\tswitch s := r.FormValue(\"s\"); s {\n\tcase \"a\", \"b\":\n\tSINK\n\t}",
@@ -118,6 +128,7 @@ func TestChosenFromAList(t *testing.T) {
 				"\tif s := r.FormValue(\"s\"); slices.Contains(columns, s) {\n\tSINK\n\t}",
 			},
 			true: {
+				"\ts := column(r.FormValue(\"s\"))\nSINK\n}\n\nfunc column(k string) string {\n\tif k == \"\" {\n\t\treturn \"a\"\n\t}\n\treturn \"a \" + k",
 				"\ts := r.FormValue(\"s\")\n\tif !slices.Contains(columns, s) {\n\t\tif strict {\n\t\t\treturn\n\t\t}\n\t\tlog.Print(s)\n\t}\nSINK",
 				"\ts := r.FormValue(\"s\")\n\tswitch s {\n\tcase \"\":\n\t\ts = \"a\"\n\t}\nSINK",
 				"\ts := r.FormValue(\"s\")\n\tswitch s {\n\tcase \"a\":\n\tdefault:\n\t\tif strict {\n\t\t\treturn\n\t\t}\n\t}\nSINK",
@@ -159,6 +170,8 @@ func TestChosenFromAList(t *testing.T) {
 		},
 		"java": {
 			false: {
+				"    String s = column(k);\nSINK\n  }\n  static String column(String k) {\n    if (k.equals(\"x\")) { return \"a\"; }\n    return \"b\";",
+				"    String s = column(k);\nSINK\n  }\n  static String column(String k) {\n    return switch (k) { case \"x\" -> \"a\"; default -> \"b\"; };",
 				"    String s = k;\n    switch (s) {\n      case \"a\": break;\n      default: throw new IllegalArgumentException(s);\n    }\nSINK",
 				"    String s = TABLE.get(k);\nSINK",
 				"    String s = TABLE.getOrDefault(k, \"a\");\nSINK",
@@ -167,6 +180,7 @@ func TestChosenFromAList(t *testing.T) {
 				"    String s = switch (k) { case \"x\" -> \"a\"; default -> throw new IllegalStateException(); };\nSINK",
 			},
 			true: {
+				"    String s = column(k);\nSINK\n  }\n  static String column(String k) {\n    return k.isEmpty() ? \"a\" : k;",
 				"    String s = k;\n    if (s == null || s.isEmpty()) {\n      s = \"a\";\n    }\nSINK",
 				"    String s = TABLE.getOrDefault(k, k);\nSINK",
 				"    String s = k;\n    if (COLUMNS.contains(s)) {\n      return;\n    }\nSINK",
@@ -175,6 +189,11 @@ func TestChosenFromAList(t *testing.T) {
 		},
 		"rust": {
 			false: {
+				"    let s = column(&q.s);\nSINK\n}\nfn column(k: &str) -> &'static str {\n    match k { \"x\" => \"a\", _ => \"b\" }",
+				"    let s = q.s.parse::<Sort>().unwrap_or_default();\nSINK\n}\nenum Sort { A, B }\nfn g() {",
+				"    let s: Sort = q.s.parse().unwrap();\nSINK\n}\nenum Sort { A, B }\nfn g() {",
+				"    let s = q.s.parse::<i64>().unwrap();\nSINK",
+				"    let s = q.s.trim().parse::<uuid::Uuid>()?;\nSINK",
 				"    let s = match q.s { S::A => \"a\".to_string(), S::B => String::from(\"b\"), _ => { \"c\".into() } };\nSINK",
 				"    let s = q.s;\n    if !COLUMNS.contains(&s.as_str()) {\n        return;\n    }\nSINK",
 				"    let s = if q.s == \"a\" { \"a\" } else { \"b\" };\nSINK",
@@ -182,6 +201,9 @@ func TestChosenFromAList(t *testing.T) {
 				"    let s = q.s.as_str();\n    if !COLUMNS.contains(&s) {\n        return;\n    }\nSINK",
 			},
 			true: {
+				"    let s = q.s.parse::<String>().unwrap();\nSINK",
+				"    let s = q.s.parse::<PathBuf>()?.display();\nSINK",
+				"    let s: String = q.s.parse().unwrap();\nSINK",
 				"    let s = match q.s.as_str() { \"x\" => \"a\".to_string(), _ => { q.s.clone() } };\nSINK",
 				"    let s = if q.s.is_empty() { \"a\" } else { &q.s };\nSINK",
 				"    let s = match q.s.as_str() { \"x\" => \"a\", other => other };\nSINK",
