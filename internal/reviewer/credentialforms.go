@@ -84,8 +84,10 @@ var hashedPassword = lazyregexp.New(`^md5[0-9a-f]{32}$`)
 func (f File) credentialsInForms() []writtenCredential {
 	var places []writtenCredential
 	for _, form := range credentialForms {
-		hasSign := len(form.signs) == 0 || slices.ContainsFunc(form.signs, func(sign string) bool { return strings.Contains(f.Text, sign) })
-		if !hasSign || form.path != nil && !form.path.MatchString(f.Path) {
+		if form.path != nil && !form.path.MatchString(f.Path) {
+			continue
+		}
+		if len(form.signs) > 0 && !slices.ContainsFunc(form.signs, func(sign string) bool { return strings.Contains(f.Text, sign) }) {
 			continue
 		}
 		for _, m := range form.form.FindAllStringSubmatchIndex(f.Text, -1) {
