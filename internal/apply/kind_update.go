@@ -29,12 +29,13 @@ func planUpdate(p *planner, group []*entry) Operation {
 	it := e.item.(*safeoutput.UpdateIssue)
 	op := p.operation(group, fmt.Sprintf("change %s of %s", strings.Join(updateFields(it), ", "), describeTarget(e.target)))
 	op.Permissions = e.permissions()
-	st, read := p.snap.issues[e.target.Number]
-	if st.err != nil {
-		op.failAll(st.err, "")
+	read := p.snap.issues[e.target.Number]
+	if read.err != nil {
+		op.failAll(read.err, "")
 		return op
 	}
-	if read && st.issue.IsPull {
+	st := read.value
+	if st.issue.IsPull {
 		e.decide(Denied, policy.RuleTargetKind, "#%d is a pull request, and update-issue acts only on issues", e.target.Number)
 		return op
 	}

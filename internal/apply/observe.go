@@ -146,23 +146,18 @@ func (o *observer) lists() error {
 }
 
 func (o *observer) issues() error {
-	o.s.issues = map[int]issueState{}
 	since := started(o.cfg.Run, o.ev, o.deps.Clock.Now())
 	if len(o.need.issues.all) > 0 && o.ev.Time.IsZero() && o.cfg.Run.StartedAt.IsZero() {
 		o.uncheckedf("edits of the issues by others before now: when the workflow run started is not known")
 	}
-	for _, n := range o.need.issues.all {
-		st := issueState{since: since}
-		if st.issue, st.err = o.deps.GitHub.GetIssue(o.ctx, o.repo, n); st.err == nil {
-			st.edits, st.err = o.deps.GitHub.IssueEdits(o.ctx, o.repo, n, since)
+	return readEach(o, &o.s.issues, o.need.issues, func(ctx context.Context, r githubapi.Repo, n int) (st issueState, err error) {
+		st.since = since
+		if st.issue, err = o.deps.GitHub.GetIssue(ctx, r, n); err == nil {
+			st.edits, err = o.deps.GitHub.IssueEdits(ctx, r, n, since)
 		}
 		st.edits = byOthers(st.edits, since, o.s.viewer.Actor)
-		o.s.issues[n] = st
-		if err := o.fatal(st.err); err != nil {
-			return err
-		}
-	}
-	return nil
+		return st, err
+	})
 }
 
 // readEach reads one object for each number.

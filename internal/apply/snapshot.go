@@ -26,7 +26,7 @@ type Snapshot struct {
 	// pending contains, by pull request, the account's review that is not submitted yet.
 	pending     map[int]Object
 	labels      map[int]answer[[]string] // labels of issues and pull requests, by number
-	issues      map[int]issueState
+	issues      map[int]answer[issueState]
 	texts       map[int]answer[githubapi.IssueText]
 	pulls       map[int]answer[githubapi.Pull]
 	diffs       map[int]diffState // diffs of pull requests, by number
@@ -56,7 +56,6 @@ type issueState struct {
 	issue githubapi.Issue
 	edits []githubapi.Edit // edits by others
 	since time.Time        // edits were read from then on
-	err   error
 }
 
 // diffState is a pull request's diff; the zero value where it is not known.
