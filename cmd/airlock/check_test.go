@@ -68,12 +68,7 @@ func TestActionChecks(t *testing.T) {
 	if out["checks-status"] != "fail" || out["findings-file"] != ".airlock/findings.json" {
 		t.Errorf("outputs: %q", out)
 	}
-	f, err := os.Open(filepath.Join(ws.dir, out["findings-file"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	doc, err := checkreport.Read(f)
+	doc, err := checkreport.Read(strings.NewReader(readFile(t, filepath.Join(ws.dir, out["findings-file"]))))
 	if err != nil {
 		t.Fatal(err)
 	}

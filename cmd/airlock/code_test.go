@@ -37,6 +37,14 @@ func git(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
+// makeRepository makes a directory a repository, whose only commit has its files.
+func makeRepository(t *testing.T, dir string) {
+	t.Helper()
+	git(t, dir, "init", "--quiet", "--initial-branch=main")
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "--quiet", "--allow-empty", "--message", "one")
+}
+
 // codeStep is a run of the binary in which an agent asks for something with code.
 type codeStep struct {
 	hosted

@@ -256,13 +256,7 @@ func TestNoCommandOverTheWire(t *testing.T) {
 		}
 	}
 	tree := filepath.Join(root, "tree")
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "-m", "one"}} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = tree, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
+	makeRepository(t, tree)
 	c := serveArgs(t, dir, "--config", "policy.yml", "--root", "root", "--fixer", "good=true")
 	create := func(agent string, parameters map[string]any) (status int, body string) {
 		t.Helper()

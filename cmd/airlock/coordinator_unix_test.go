@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -86,20 +85,12 @@ func serve(t *testing.T, dir string) coordinator {
 // post starts a run, and returns the status, the id or the code of the error, and the answer.
 func (c coordinator) post(t *testing.T, agent string, size int) (status int, word, answer string) {
 	t.Helper()
-	res, err := http.Post(c.url+"/runs", "application/json", strings.NewReader(fmt.Sprintf(`{"agent_name":%q,"parameters":{"p":"%s"}}`, agent, strings.Repeat("x", size))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	status, answer = ask(t, http.DefaultClient, "POST", c.url+"/runs", fmt.Sprintf(`{"agent_name":%q,"parameters":{"p":"%s"}}`, agent, strings.Repeat("x", size)))
 	body := parse[struct {
 		ID    string `json:"run_id"`
 		Error string `json:"error"`
-	}](t, string(raw))
-	return res.StatusCode, body.ID + body.Error, string(raw)
+	}](t, answer)
+	return status, body.ID + body.Error, answer
 }
 
 // completed waits for the end of a run, and asserts that it completed.
@@ -217,16 +208,8 @@ func addProgram(t *testing.T, agents, name, script string) {
 // get returns what a server answers.
 func get(t *testing.T, url string) string {
 	t.Helper()
-	res, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	var b bytes.Buffer
-	if _, err := b.ReadFrom(res.Body); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	_, answer := ask(t, http.DefaultClient, "GET", url, "")
+	return answer
 }
 
 // eventually waits until a condition is true. It ends the test with the message after 20 seconds.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -64,9 +63,7 @@ func TestNoPartOfASecretIsInWhatIsRefused(t *testing.T) {
 		"input.json":   jsonText(t, map[string]any{"working_directory": dir, "changed_files": padded(80, "../%s")}),
 		"policy.yml":   strings.Join(padded(60, "%s: 1"), "\n") + "\n",
 	})
-	if err := exec.Command("git", "init", "-q", dir).Run(); err != nil {
-		t.Fatal(err)
-	}
+	git(t, dir, "init", "--quiet")
 	for name, args := range map[string][]string{
 		"collect":    {"collect", "--input", "lines.ndjson", "--report", "report.json", "--strict"},
 		"validate":   {"validate", "lines.ndjson"},

@@ -138,13 +138,7 @@ func TestEvidenceDirectoryIsRemoved(t *testing.T) {
 func TestFullDiskOfVerdictsAndLoops(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "--allow-empty", "-m", "one"}} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
+	makeRepository(t, dir)
 	writeFile(t, filepath.Join(dir, "answer.json"), `{"task_id":"t","verdict":"PASS","timestamp":"2026-02-17T14:30:00Z","criteria_results":[{"criterion_id":"A","status":"PASS","evidence":"`+strings.Repeat("seen ", 2000)+`"}]}`)
 	writeFile(t, filepath.Join(dir, "request.json"), noteRequest)
 	const fill = "cat /dev/zero > disk/ballast 2>/dev/null;"

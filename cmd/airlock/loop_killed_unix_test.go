@@ -56,11 +56,7 @@ func newLoopPlace(t *testing.T) loopPlace {
 	for name, content := range killedLoop {
 		p.write(name, content)
 	}
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x"}} {
-		if out, err := exec.Command("git", append([]string{"-C", p.dir}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
+	makeRepository(t, p.dir)
 	p.write("a.js", brokenScript)
 	return p
 }

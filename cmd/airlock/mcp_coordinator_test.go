@@ -61,12 +61,7 @@ func TestOrchestratorCorrectsItself(t *testing.T) {
 		"standard input and output": func(t *testing.T) *mcp.ClientSession {
 			cmd := exec.Command(binary, "mcp", "--store", filepath.Join(t.TempDir(), "airlock.db"))
 			cmd.Dir, cmd.Env = t.TempDir(), []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
-			s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = s.Close() })
-			return s
+			return connectTo(t, &mcp.CommandTransport{Command: cmd})
 		},
 		"streamable HTTP": func(t *testing.T) *mcp.ClientSession {
 			s, err := overHTTP(t, serve(t, t.TempDir()).url, "")
@@ -79,12 +74,7 @@ func TestOrchestratorCorrectsItself(t *testing.T) {
 			address := serve(t, t.TempDir()).url
 			cmd := exec.Command(binary, "mcp", "--server", address)
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
-			s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = s.Close() })
-			return s
+			return connectTo(t, &mcp.CommandTransport{Command: cmd})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

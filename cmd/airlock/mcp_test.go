@@ -24,8 +24,13 @@ func connect(t *testing.T, dir string, env []string, args ...string) *mcp.Client
 	t.Helper()
 	cmd := exec.Command(binary, append([]string{"mcp", "--safe-outputs"}, args...)...)
 	cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "TMPDIR=" + t.TempDir()}, env...)
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	return connectTo(t, &mcp.CommandTransport{Command: cmd})
+}
+
+// connectTo connects the SDK's own client.
+func connectTo(t *testing.T, transport mcp.Transport) *mcp.ClientSession {
+	t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,11 +130,7 @@ func TestToolsOnAFullDisk(t *testing.T) {
 	cmd := exec.Command("unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size=64k none disk && head -c 32768 /dev/zero >disk/ballast && exec "$@"`, "sh",
 		binary, "mcp", "--safe-outputs", "--output", "disk/lines", "--config", writeFile(t, filepath.Join(dir, "policy.yml"), "add-issue-comment: {max: 100}"))
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH")}
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := connectTo(t, &mcp.CommandTransport{Command: cmd})
 	call := func() *mcp.CallToolResult {
 		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "add_comment", Arguments: map[string]any{"body": strings.Repeat("x", 900)}})
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -217,13 +216,7 @@ func pagesServer(t *testing.T, args ...string) (c coordinator, tokens map[string
 	write("checks.yml", "checks:\n  format-command: test -f a.js\n  lint-command: test -f a.js\n  build-command: test -f a.js\n  test-command: \"false\"\n")
 	repo := filepath.Join(dir, "repo")
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + dir}
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "-m", "one"}} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = repo, env
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
+	makeRepository(t, repo)
 	write("repo/a.js", "exports.a = 2;\n")
 	res := run(t, repo, env, "", "loop", "start", "--repo", "octo/shop", "--issue", "9", "--store", "../store.db", "--max-iterations", "1", "--config", "../checks.yml", "--fixer", "true")
 	if !strings.Contains(res.stdout, "ESCALATED") {
