@@ -89,15 +89,15 @@ func (p *project) refresh(dir string, earlier snapshot) snapshot {
 
 // stampedAgain returns the stamps that files of a directory have now.
 func (p *project) stampedAgain(dir string, earlier []stamped) []stamped {
-	root, err := p.root.OpenRoot(dir)
+	f, err := p.open(dir)
 	if err != nil {
 		return nil
 	}
-	defer root.Close() //nolint:errcheck // it was only read
+	defer f.Close() //nolint:errcheck // it was only read
 	now := make([]stamped, 0, len(earlier))
 	for _, file := range earlier {
-		if info, err := root.Lstat(file.name); err == nil && info.Mode().IsRegular() {
-			now = append(now, stamped{file.name, stampOf(info)})
+		if s, kind := p.look(f, file.name); kind == regular {
+			now = append(now, stamped{file.name, s})
 		}
 	}
 	return now
@@ -119,12 +119,12 @@ type walk struct {
 // directory reads the directory name below dir, which is depth levels down. It ignores
 // what cannot be read, because tools cannot rewrite it either.
 func (w *walk) directory(dir, name string, depth int) {
-	root, err := w.project.root.OpenRoot(path.Join(dir, name))
+	f, err := w.project.open(path.Join(dir, name))
 	if err != nil {
 		return
 	}
-	here, below := w.list(root, path.Join(dir, name))
-	_ = root.Close() // it was only read
+	here, below := w.list(f, path.Join(dir, name))
+	_ = f.Close() // it was only read
 	if depth == maxDepth {
 		below = nil
 	}
@@ -148,19 +148,14 @@ func (w *walk) directory(dir, name string, depth int) {
 	}
 }
 
-// list returns the regular files of a directory, and the directories in it, without those of
+// list returns the regular files of an open directory, and the directories in it, without those of
 // git, of dependencies and of builds.
-func (w *walk) list(root *os.Root, dir string) (files []stamped, directories []string) {
-	f, err := root.Open(".")
-	if err != nil {
-		return nil, nil
-	}
-	defer f.Close() //nolint:errcheck // it was only read
+func (w *walk) list(f *os.File, dir string) (files []stamped, directories []string) {
 	prefix := dir + "/"
 	if dir == "." {
 		prefix = ""
 	}
-	for err == nil && w.entries.Load() <= maxSnapshot {
+	for err := error(nil); err == nil && w.entries.Load() <= maxSnapshot; {
 		var names []string
 		names, err = f.Readdirnames(1024)
 		w.entries.Add(int64(len(names)))
@@ -172,12 +167,10 @@ func (w *walk) list(root *os.Root, dir string) (files []stamped, directories []s
 					continue
 				}
 			}
-			info, err := root.Lstat(entry)
-			switch {
-			case err != nil: // it was removed meanwhile
-			case info.Mode().IsRegular():
-				files = append(files, stamped{entry, stampOf(info)})
-			case info.IsDir():
+			switch s, kind := w.project.look(f, entry); kind {
+			case regular:
+				files = append(files, stamped{entry, s})
+			case directory:
 				if !slices.Contains([]string{".git", "node_modules", "target", "vendor", "__pycache__", ".venv"}, entry) {
 					directories = append(directories, entry)
 				}
@@ -186,3 +179,12 @@ func (w *walk) list(root *os.Root, dir string) (files []stamped, directories []s
 	}
 	return files, directories
 }
+
+// entryKind is what something in a directory is.
+type entryKind int
+
+const (
+	other entryKind = iota // includes links, and files that were removed meanwhile
+	regular
+	directory
+)
