@@ -34,10 +34,7 @@ type Note struct {
 }
 
 // noter counts what the rules did to one text.
-type noter struct {
-	notes map[Note]*Note // by their rule and detail
-	last  *Note          // the one that was counted last
-}
+type noter struct{ notes []Note } // list joins those with the same rule and detail
 
 func (n *noter) add(rule, detail string) { n.addN(rule, detail, 1) }
 
@@ -45,40 +42,33 @@ func (n *noter) addN(rule, detail string, count int) {
 	if count <= 0 {
 		return
 	}
-	if n.last == nil || n.last.Rule != rule || n.last.Detail != detail {
-		n.last = n.note(Note{Rule: rule, Detail: detail})
+	const recent = 8 // the last notes, which are compared with the new one
+	for i := len(n.notes) - 1; i >= max(0, len(n.notes)-recent); i-- {
+		if note := &n.notes[i]; note.Rule == rule && note.Detail == detail {
+			note.Count += count
+			return
+		}
 	}
-	n.last.Count += count
-}
-
-// note returns the note with the rule and the detail of key.
-func (n *noter) note(key Note) *Note {
-	if n.notes == nil {
-		n.notes = map[Note]*Note{}
-	}
-	if n.notes[key] == nil {
-		n.notes[key] = &Note{Rule: key.Rule, Detail: key.Detail}
-	}
-	return n.notes[key]
+	n.notes = append(n.notes, Note{rule, detail, count})
 }
 
 // list returns the notes, sorted by rule and detail; nil if there are none.
 func (n *noter) list() []Note {
-	all := make([]Note, 0, len(n.notes))
-	for _, note := range n.notes {
-		all = append(all, Note{note.Rule, cleanDetail(note.Detail), note.Count})
+	for i := range n.notes {
+		n.notes[i].Detail = cleanDetail(n.notes[i].Detail)
 	}
-	slices.SortFunc(all, func(a, b Note) int {
+	slices.SortFunc(n.notes, func(a, b Note) int {
 		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Detail, b.Detail))
 	})
-	var out []Note
-	for _, note := range all {
+	out := n.notes[:0]
+	for _, note := range n.notes {
 		if k := len(out); k > 0 && out[k-1].Rule == note.Rule && out[k-1].Detail == note.Detail {
 			out[k-1].Count += note.Count
 		} else {
 			out = append(out, note)
 		}
 	}
+	n.notes = out
 	return out
 }
 
