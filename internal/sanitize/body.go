@@ -247,7 +247,6 @@ type pass struct {
 	openTags  map[string][]bool // open elements by name: whether the start tag was made text
 	longTags  []span            // tags of several lines, in source order
 	longCodes []span            // code spans of several lines, in source order
-	joined    []byte            // memory of codeSpan
 	imaged    bool              // there is an image
 	small     [3]int            // open elements of each shrinkGroup
 	closed    int               // closing words that act so far

@@ -221,13 +221,7 @@ func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
 	p.longCodes = append(p.longCodes, span{n.Start, n.End})
 	text := p.doc.Literal(b, n.Span)
 	if needsReading(code) || marksLines(text) {
-		p.joined = append(p.joined[:0], text...)
-		for i, c := range p.joined {
-			if c == '\n' {
-				p.joined[i] = ' '
-			}
-		}
-		p.edit(n.Start, n.End, p.stringOf(p.joined), RuleCode, "lines")
+		p.edit(n.Start, n.End, strings.ReplaceAll(text, "\n", " "), RuleCode, "lines")
 	}
 }
 

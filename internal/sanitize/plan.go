@@ -65,17 +65,6 @@ func (l *plan) edit(start, end int, text, rule, detail string) {
 // recentChanges is how many of the last changes are compared with a new one.
 const recentChanges = 8
 
-// stringOf returns the text in a buffer as a string. It returns the string of a recent change with
-// the same text, if there is one, otherwise a copy.
-func (l *plan) stringOf(text []byte) string {
-	for i := len(l.changes) - 1; i >= max(0, len(l.changes)-recentChanges); i-- {
-		if l.changes[i].text == string(text) {
-			return l.changes[i].text
-		}
-	}
-	return string(text)
-}
-
 // changeTo returns the index of a change. It appends the change, unless one of the last few is equal.
 func (l *plan) changeTo(text, rule, detail string) int32 {
 	for i := len(l.changes) - 1; i >= max(0, len(l.changes)-recentChanges); i-- {
