@@ -40,7 +40,8 @@ type Deps struct {
 	// Mask masks secrets in a text, and replaces names of directories that mean nothing to a
 	// reader.
 	Mask func(string) string // required
-	// Save keeps a file of evidence by its slash-separated name; nil keeps none.
+	// Save keeps a file of evidence by its slash-separated name; nil keeps none. Several goroutines
+	// call it at once, each with another name.
 	Save func(name string, data []byte) error
 	// Progress receives each step, one call at a time; nil for nobody.
 	Progress func(Step)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
@@ -94,8 +95,11 @@ const secretAnswer = `{"task_id":"t","verdict":"FAIL","reasoning":"hunter2","val
 func TestNoSecretComesOut(t *testing.T) {
 	w := &tree{files: map[string]string{"docs/hunter2.md": "hunter2", "a.md": ""}, changed: []string{"a.md"}, printed: "hunter2\nhunter2"}
 	d := deps(w)
+	var saving sync.Mutex
 	saved := map[string]string{}
 	d.Save = func(name string, data []byte) error {
+		saving.Lock()
+		defer saving.Unlock()
 		if strings.HasPrefix(name, "checks/") {
 			return errors.New("hunter2: no space left")
 		}

@@ -204,9 +204,9 @@ const maxScreenshots = 100
 // picture is saved, its path becomes the name of its file of evidence; if it cannot be saved, its
 // description says so.
 func (v *verification) collect(program *Program, screenshots []Screenshot) (kept []Screenshot) {
-	for i, s := range firstOf(screenshots, maxScreenshots) {
+	for _, s := range firstOf(screenshots, maxScreenshots) {
 		if v.deps.Save != nil && program.Collect != nil {
-			name := fmt.Sprintf("screenshots/%d-%s", i+1, text.Slug(v.deps.Mask(path.Base(path.Clean("/"+s.Path))), 60))
+			name := fmt.Sprintf("screenshots/%d-%s", v.nextPicture(), text.Slug(v.deps.Mask(path.Base(path.Clean("/"+s.Path))), 60))
 			if err := v.keepFileOf(program, s.Path, name); err != nil {
 				s.Description = strings.TrimSpace(s.Description + " (it could not be kept: " + v.noteLoss(name, err) + ")")
 			} else {
@@ -216,6 +216,15 @@ func (v *verification) collect(program *Program, screenshots []Screenshot) (kept
 		kept = append(kept, s)
 	}
 	return kept
+}
+
+// nextPicture returns the number of a picture, from 1. The programs leave pictures at the same time,
+// and may call them alike.
+func (v *verification) nextPicture() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.pictures++
+	return v.pictures
 }
 
 // keepFileOf saves a file that a program has left as evidence.

@@ -26,6 +26,7 @@ type verification struct {
 	mu       sync.Mutex
 	evidence Evidence
 	lost     []lost
+	pictures int // how many pictures of programs have got a number
 }
 
 // criterion is one criterion with its plan.

@@ -310,6 +310,39 @@ func TestValidator(t *testing.T) {
 	}
 }
 
+// The pictures of the validator and of the browser command are all kept, although they have one name.
+func TestPicturesOfBothPrograms(t *testing.T) {
+	d := deps(&tree{files: map[string]string{}})
+	var saving sync.Mutex
+	saved := map[string]string{}
+	d.Save = func(name string, data []byte) error {
+		saving.Lock()
+		defer saving.Unlock()
+		saved[name] = string(data)
+		return nil
+	}
+	program := func(picture string) *acceptance.Program {
+		var questions []string
+		found := strings.TrimSuffix(answer("PASS", `{"criterion_id":"A","status":"PASS","evidence":"e"}`), "}") + `,"evidence_collected":{"screenshots":[{"path":"page.png"}]}}`
+		p := validator(&questions, found)
+		p.Collect = func(string) ([]byte, error) { return []byte(picture), nil }
+		return p
+	}
+	d.Validator, d.Browser = program("of the validator"), program("of the browser")
+	r, err := acceptance.Verify(t.Context(), request(t, `"validation_type": "both"`, "judge"), acceptance.Config{Trust: acceptance.Owner}, d)
+	if err != nil || show(r) != "A PASS: PASS" {
+		t.Fatalf("%s, %v", show(r), err)
+	}
+	var pictures []string
+	for _, s := range r.Evidence.Screenshots {
+		pictures = append(pictures, saved[s.Path])
+	}
+	slices.Sort(pictures)
+	if want := []string{"of the browser", "of the validator"}; !slices.Equal(pictures, want) {
+		t.Errorf("%q, want %q", pictures, want)
+	}
+}
+
 // With the validation type "both", a criterion passes only if the machine and the browser let it pass.
 func TestBoth(t *testing.T) {
 	w := &tree{files: map[string]string{"a.md": "x", "b.md": "", "c.md": ""}}
