@@ -23,7 +23,7 @@ func (s *ruleSet) find(path, text string) []Hit {
 			}
 			if r.find != nil {
 				if from, to, ok := r.find(text, start, end); ok {
-					hits = append(hits, Hit{Rule: r.id, Name: r.name, Start: from, End: to})
+					hits = append(hits, Hit{Rule: r.id, Name: r.name, Start: from, End: to, around: true})
 				}
 				continue
 			}

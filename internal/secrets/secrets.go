@@ -46,6 +46,9 @@ type Hit struct {
 	// Explained is "a test" or "documentation" if the file's path says that it is one, where people
 	// make up values of that kind. The secret is probably not in use then. "" otherwise.
 	Explained string
+	// around is set if only the text around the secret shows that it is one. A rule that knows the
+	// secret's own form names it better.
+	around bool
 }
 
 // Scanner finds secrets. It is safe for concurrent use.
@@ -213,8 +216,8 @@ func precedence(h Hit) int {
 // precedence, then the earlier, then the longer.
 func distinct(hits []Hit) []Hit {
 	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(precedence(a), precedence(b)), comparePlaces(a, b),
-			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Name, b.Name), compareEncoded(a, b))
+		return cmp.Or(cmp.Compare(precedence(a), precedence(b)), comparePlaces(a, b), falseFirst(a.around, b.around),
+			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Name, b.Name), falseFirst(a.Encoded, b.Encoded))
 	})
 	var kept []Hit // ordered by place
 	for len(hits) > 0 {
@@ -234,12 +237,12 @@ func comparePlaces(a, b Hit) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
 }
 
-// compareEncoded orders plain hits before encoded ones.
-func compareEncoded(a, b Hit) int {
+// falseFirst orders false before true.
+func falseFirst(a, b bool) int {
 	switch {
-	case a.Encoded == b.Encoded:
+	case a == b:
 		return 0
-	case b.Encoded:
+	case b:
 		return -1
 	}
 	return 1
