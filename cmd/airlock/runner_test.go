@@ -22,7 +22,7 @@ func secretForms(secrets ...string) []string {
 		}
 		forms = append(forms, s, url.QueryEscape(s), url.PathEscape(s))
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			for begin := range 3 { // bytes of other text in the group where the secret begins
+			for begin := range 3 { // bytes of the secret in a group that begins with other text
 				length := (len(s) - begin) / 3 * 3 // of the complete groups
 				forms = append(forms, enc.EncodeToString([]byte(s[begin:begin+length])))
 			}

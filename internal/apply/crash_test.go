@@ -50,6 +50,8 @@ func TestACrashCostsItsOwnItem(t *testing.T) {
 	want(t, b.run(aComment, anIssue, aDiscussion), "adopted adopted adopted")
 }
 
+// A defect in the search for doubles, which a self-hosted runner makes necessary, costs no item: they
+// are applied by then. One in what is read before the plan is made fails all items.
 func TestACrashWhileReadingOrLookingForDoubles(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	b.cfg.Run.SelfHosted = true

@@ -79,8 +79,8 @@ func (m *machine) write(path, text string) string {
 }
 
 // places returns the variables and files in which credentials are found, relative to the
-// machine, and asserts what is true of every credential. In which line git writes a setting depends
-// on its version, so places asserts of a line's number only that the line is not blank.
+// machine, and asserts what is true of every credential. It does not assert the number of a line,
+// only that the line is not blank: versions of git write a setting in different lines.
 func (m *machine) places() []string {
 	m.t.Helper()
 	src := exposure.Config{Environ: m.env, Dir: m.work, SystemConfig: filepath.Join(m.base, "system")}

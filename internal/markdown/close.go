@@ -76,13 +76,13 @@ func (d *Document) openElements() *elements {
 		next     int32
 		elements []string
 	}
-	var around []block // the current one
+	var enclosing []block // those around the current block, the innermost last
 	endBlocks := func(current int) {
-		for len(around) > 0 && int(around[len(around)-1].next) <= current {
-			for _, name := range slices.Backward(around[len(around)-1].elements) {
+		for len(enclosing) > 0 && int(enclosing[len(enclosing)-1].next) <= current {
+			for _, name := range slices.Backward(enclosing[len(enclosing)-1].elements) {
 				open.end(name)
 			}
-			around = around[:len(around)-1]
+			enclosing = enclosing[:len(enclosing)-1]
 		}
 	}
 	for i := range d.Blocks {
@@ -116,7 +116,7 @@ func (d *Document) openElements() *elements {
 			open.names = slices.Insert(open.names, first, "del", "em", "em", "em", "strong", "strong", "strong")
 			open.unsure = true
 		}
-		around = append(around, block{b.Next, names})
+		enclosing = append(enclosing, block{b.Next, names})
 	}
 	endBlocks(len(d.Blocks))
 	return open

@@ -73,21 +73,21 @@ func runs(commands ...string) (signs []sign) {
 	return signs
 }
 
-// walkUp calls look for a directory and those above it, up to the repository's root, until
-// it returns true. It reports whether it did.
-func (p *project) walkUp(dir string, look func(p *project, dir string) bool) bool {
+// walkUp calls found with a directory and then with each one above it, up to the repository's root,
+// until found returns true. It reports whether found did.
+func (p *project) walkUp(dir string, found func(p *project, dir string) bool) bool {
 	for ; ; dir = path.Dir(dir) {
-		if look(p, dir) {
+		if found(p, dir) {
 			return true
 		}
 		if dir == "." {
-			return p.outer != nil && p.outer.walkUp(path.Dir(p.prefix), look)
+			return p.outer != nil && p.outer.walkUp(path.Dir(p.prefix), found)
 		}
 	}
 }
 
 // shows reports whether a project's directory, or one above it, has a sign. above is how many
-// directories above the project's the sign is, if it is found; -1 if it is a command or a plugin.
+// directories the sign is above the project's own, if it is found; -1 if it is a command or a plugin.
 func (p *project) shows(dir string, s sign) (found bool, above int) {
 	above = -1
 	look := func(has func(p *project, dir string) bool) bool {
@@ -141,13 +141,13 @@ func (p *project) matching(dir, pattern string) []string {
 	return names[:min(len(names), maxMatching)]
 }
 
-// hasContent reports whether is returns true for the content of a file below a directory. The files
-// may be patterns, as for matching.
-func (p *project) hasContent(dir string, is func(content []byte) bool, files ...string) bool {
+// hasContent reports whether one of the files below a directory has a content that is accepted. The
+// files may be patterns, as for matching.
+func (p *project) hasContent(dir string, accepts func(content []byte) bool, files ...string) bool {
 	return slices.ContainsFunc(files, func(pattern string) bool {
 		return slices.ContainsFunc(p.matching(dir, pattern), func(name string) bool {
 			content, err := p.read(name)
-			return err == nil && is(content)
+			return err == nil && accepts(content)
 		})
 	})
 }

@@ -207,10 +207,10 @@ var (
 	universal = lazyregexp.New(`typeof define\s*={2,3}\s*["']function["']\s*&&\s*define\.amd`)
 )
 
-// copiedUntil returns the offset where the text ends which shows that nobody edits a file here, or
-// 0 if there is no such text. A compiler made the file, or it is a copied library. Such a library is
-// a very long script. Its beginning contains tests for module loaders, or its first comments contain
-// a licence and either "/*!" or a version.
+// copiedUntil looks at the beginning of a file for a sign that the file is not written in this
+// repository: a compiler made it, or it is a copied library. It returns the offset of the sign's end,
+// or 0 if there is none. Such a library is a very long script. Its beginning contains tests for module
+// loaders, or its first comments contain a licence and either "/*!" or a version.
 func (s *source) copiedUntil() int {
 	if s.lang.name != "javascript" || strings.HasSuffix(s.path, ".ts") || strings.HasSuffix(s.path, ".tsx") {
 		return 0 // libraries are published as JavaScript

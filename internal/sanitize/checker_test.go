@@ -68,8 +68,8 @@ var (
 var (
 	withoutMarks = strings.NewReplacer("*", "", "_", "", "~", "", "[", "", "]", "")
 	withoutOurs  = strings.NewReplacer("\u200b", "", "\x04", "", "\x05", "")
-	// In a text with right-to-left letters marks of a direction may stand in blocks
-	// that have none; TestCharacters judges where.
+	// If a text has right-to-left letters, even its blocks without such letters may have marks of a
+	// direction; TestCharacters judges where.
 	withoutMarksOfDirection = strings.NewReplacer("\u200b", "", "\x04", "", "\x05", "", "\u200e", "", "\u200f", "", "\u061c", "", "\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
 	rightToLeft             = regexp.MustCompile(`[\p{Hebrew}\p{Arabic}]`)
 )

@@ -24,18 +24,18 @@ func WriteDocument(w io.Writer, v any) error {
 
 // ReadDocument reads into v, a pointer, a JSON document that another job or program has left.
 // The document has to conform to the published schema in file, and to have at most limit bytes.
-// what is what people call such a document, such as "a findings document". The error describes
-// what is wrong and where; it is about the document unless r fails or the schema cannot be used.
+// Errors call such a document by name, for example "a findings document". They describe what is
+// wrong and where. They are about the document unless r fails or the schema cannot be used.
 //
 // An object with two members of one name is an error, because the schema might judge one of
 // them and Go read the other.
-func ReadDocument(r io.Reader, file, what string, limit int64, v any) error {
+func ReadDocument(r io.Reader, file, name string, limit int64, v any) error {
 	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return err
 	}
 	if int64(len(raw)) > limit {
-		return fmt.Errorf("it is larger than %d MiB, the limit of %s", limit>>20, what)
+		return fmt.Errorf("it is larger than %d MiB, the limit of %s", limit>>20, name)
 	}
 	if place, twice := Duplicate(raw); twice {
 		return fmt.Errorf("an object in it has two members of one name: %s", place)
@@ -52,10 +52,10 @@ func ReadDocument(r io.Reader, file, what string, limit int64, v any) error {
 		return err
 	}
 	if len(violations) > 0 {
-		return fmt.Errorf("it is not %s, as 'airlock schema %s' describes it: %s", what, strings.TrimSuffix(file, ".json"), listed(violations))
+		return fmt.Errorf("it is not %s, as 'airlock schema %s' describes it: %s", name, strings.TrimSuffix(file, ".json"), listed(violations))
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("it is not %s: %w", what, err)
+		return fmt.Errorf("it is not %s: %w", name, err)
 	}
 	return nil
 }

@@ -215,8 +215,8 @@ func TestRemediesOfProtectedFiles(t *testing.T) {
 	}
 }
 
-// TestCollidingPathsLookDifferent asserts that a message about two paths that only the form of
-// Unicode distinguishes does not show the same characters twice.
+// TestCollidingPathsLookDifferent asserts that two paths look different in a message, even if they
+// differ only in the form of Unicode.
 func TestCollidingPathsLookDifferent(t *testing.T) {
 	violations := Judge(Config{}, Tree{Changes: added("caf\u00e9.md", "cafe\u0301.md")})
 	if len(violations) == 0 {
