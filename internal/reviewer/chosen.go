@@ -54,11 +54,11 @@ func (e *evaluator) functionAt(i int) (name string, body extent, ok bool) {
 
 // returnsLiterals reports whether the body of a function returns literals only, and at least one.
 func (e *evaluator) returnsLiterals(body extent) bool {
-	if e.lang.name == "rust" {
-		return e.choosesLiteral(body)
+	if body.to-body.from > longestExpression || e.lang.name == "rust" {
+		return false // the body is not read to its end, or returns its last expression without a word
 	}
 	returns := 0
-	isOther := body.to-body.from > 5*longestExpression || e.any(body, func(i int) bool {
+	isOther := e.any(body, func(i int) bool {
 		switch {
 		case e.is(i, "=>") && e.lang.name == "javascript", e.isWord(i) && e.isOneOf(i, e.lang.functions...), e.is(i, "yield"):
 			return true // a function in it has returns of its own
@@ -67,7 +67,7 @@ func (e *evaluator) returnsLiterals(body extent) bool {
 		}
 		returns++
 		end := e.literalEnd(i + 1)
-		isLiteral := end > 0 && (end >= body.to || e.tokens[end].first || e.isOneOf(end, ";", "}"))
+		isLiteral := end > 0 && (end >= body.to || e.tokens[end].first && !e.continuesLine(end) || e.isOneOf(end, ";", "}"))
 		return !isLiteral && !e.choosesLiteral(extent{i + 1, body.to})
 	})
 	return returns > 0 && !isOther
