@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -55,19 +56,22 @@ func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 	if !r.uses(rule) || testPath.MatchString(f.Path) || madeUpPath.MatchString(strings.TrimSuffix(f.Path, ".sql")) {
 		return nil
 	}
+	outsideComments := func(places []writtenCredential) []writtenCredential {
+		return slices.DeleteFunc(places, func(p writtenCredential) bool { return f.isInComment(p.start) })
+	}
 	var places []writtenCredential
 	if isDump := madeUpPath.MatchString(f.Path); !isDump {
-		places = passwordsInAddresses(f.Text)
+		places = outsideComments(passwordsInAddresses(f.Text))
 	}
 	givesToServices := s == nil && startsServices.MatchString(f.Text) // what the file starts gets the passwords
 	switch {
 	case s != nil:
 		places = append(places, s.credentialsInCode()...)
 	case settingPath.MatchString(f.Path) && !givesToServices:
-		places = append(places, credentialsInSettings(f.Text)...)
+		places = append(places, outsideComments(credentialsInSettings(f.Text))...)
 	}
 	if !givesToServices {
-		places = append(places, f.credentialsInForms()...)
+		places = append(places, outsideComments(f.credentialsInForms())...)
 	}
 	if len(places) == 0 {
 		return nil
@@ -78,7 +82,7 @@ func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 	var found []finding.Finding
 	seen := map[int]bool{}
 	for _, p := range places {
-		if seen[p.start] || f.isInComment(p.start) {
+		if seen[p.start] {
 			continue
 		}
 		seen[p.start] = true

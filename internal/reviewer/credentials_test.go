@@ -114,6 +114,7 @@ func TestCredentialsAreFoundWhereTheyStand(t *testing.T) {
 		"the token of kubectl":                {"kubeconfig", "kind: Config\nusers:\n- name: app\n  user:\n    token: x9Kd82mQpz71Lw3Rt5e7\n", "5:12-32"},
 		"settings of MySQL":                   {".my.cnf", "[client]\npassword=Zebra+17\n", "2:10-18"},
 		"a pass of a renderer":                {"app.properties", "render.first.pass=stage1\nshadow_pass = depth2\ndb.pass = stage1\n", "3:11-17"},
+		"lines that begin like comments":      {"a.js", "class Db {\n  #password = \"x9Kd82mQ1z\"\n}\n;const password = \"x9Kd82mQ1z\"\n/* db1 */ const password = \"x9Kd82mQ1z\"\n", "2:16-26 4:20-30 5:29-39"},
 		"far from the beginning of a line":    {"a.xml", strings.Repeat("<a/>", 2000) + "<password>Zebra+17</password>\n", ""},
 		"an address that has no end":          {"a.py", "u = 'https://app:" + strings.Repeat("a1", 500) + "@b.internal'\n", ""},
 	} {
