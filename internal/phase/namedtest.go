@@ -57,7 +57,7 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 }
 
 // testScriptText returns what a root's package.json runs as its tests, with the scripts that it runs
-// before and after them, "" if there is nothing.
+// before and after them. The text is blank if there are none.
 func (p *project) testScriptText(r root) string {
 	if r.language.family() != JavaScript {
 		return ""
@@ -259,8 +259,10 @@ func isWords(tool, name string) bool {
 func isNamed(test, name string) bool {
 	joined := strings.NewReplacer(".py::", ".", "::", ".", "/", ".")
 	test = joined.Replace(test)
+	inFile := strings.Replace(test, " ", ".", 1) // a report in a file has a blank after the class
 	return slices.ContainsFunc([]string{name, pytestEscaped(name)}, func(name string) bool {
-		return regexp.MustCompile(asWords(joined.Replace(name))).MatchString(test)
+		named := regexp.MustCompile(asWords(joined.Replace(name)))
+		return named.MatchString(test) || named.MatchString(inFile)
 	})
 }
 
@@ -281,7 +283,8 @@ func (w *run) onlyOthersFailed(name string) bool {
 		return false
 	}
 	printed := colour.ReplaceAllString(result.Stdout.String()+"\n"+result.Stderr.String(), "")
-	return len(tests.Failing) > 0 && toolreport.FindsWith(tool, result.ExitCode) && namesPassed(tool, printed, name)
+	endedEarly := strings.Contains(printed, "stopping after ") // pytest, with the option -x
+	return len(tests.Failing) > 0 && !endedEarly && toolreport.FindsWith(tool, result.ExitCode) && namesPassed(tool, printed, name)
 }
 
 // selectedNone reports whether a run of the tests of one name, which passed, has run none of them.

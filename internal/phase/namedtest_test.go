@@ -162,6 +162,7 @@ func TestNamedTestNextToOthers(t *testing.T) {
 		{"pyproject.toml", "test_a", "pytest -rfEp -k test_a", strings.Replace(pytestOutput, "FAILED test_m.py::test_a_b", "ERROR test_m.py::test_a_b", 1), 1, phase.Fail},
 		{"pyproject.toml", "test_a", "pytest -rfEp -k test_a", strings.Replace(pytestOutput, "1 failed, 1 passed", "2 failed, 1 passed", 1), 1, phase.Fail},
 		{"pyproject.toml", "test_a", "pytest -rfEp -k test_a", pytestOutput, 3, phase.Fail},
+		{"pyproject.toml", "test_a", "pytest -rfEp -k test_a", strings.Replace(pytestOutput, "=== 1 failed", "!!! stopping after 1 failures !!!\n=== 1 failed", 1), 1, phase.Fail},
 		{"pyproject.toml", "test_a or test_c", "pytest -rfEp -k test_a or test_c", pytestOutput, 1, phase.Fail},
 		{"Cargo.toml", "adds", "cargo test --no-fail-fast -- adds", cargoOutput, 101, phase.Pass},
 		{"Cargo.toml", "adds", "cargo test --no-fail-fast -- adds", strings.Replace(cargoOutput, "adds ... ok", "adds_less ... ok", 1), 101, phase.Fail},

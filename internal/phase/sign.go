@@ -145,7 +145,11 @@ func (p *project) matching(dir, pattern string) []string {
 // files may be patterns, as for matching.
 func (p *project) hasContent(dir string, accepts func(content []byte) bool, files ...string) bool {
 	return slices.ContainsFunc(files, func(pattern string) bool {
-		return slices.ContainsFunc(p.matching(dir, pattern), func(name string) bool {
+		names := []string{path.Join(dir, pattern)}
+		if strings.ContainsAny(pattern, `*?[\`) {
+			names = p.matching(dir, pattern)
+		}
+		return slices.ContainsFunc(names, func(name string) bool {
 			content, err := p.read(name)
 			return err == nil && accepts(content)
 		})
