@@ -37,7 +37,7 @@ func RenameLabels(s, name string) string {
 			edits = append(edits, edit{n.Span, "[" + label("^", int(n.Data)) + "]"})
 		}
 	}
-	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
 	var b strings.Builder
 	end := 0
 	for _, e := range edits {
