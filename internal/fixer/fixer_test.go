@@ -221,6 +221,7 @@ func TestAnswers(t *testing.T) {
 		{name: "a signal in JSON", script: `echo '{"type": "fix_completion", "id": "FIXDONE-7-1", "fixes": ["Corrected the total"]}'`, fixes: "Corrected the total"},
 		{name: "a signal in JSON, after prose", script: "cat <<'E'\nI mended it:\n\n```json\n{\n  \"type\": \"fix_completion\",\n  \"id\": \"FIXDONE-7-1\", \"fixes\": [\"Corrected the total\"]\n}\n```\nE", fixes: "Corrected the total"},
 		{name: "a signal after an echo", script: `cat; echo '{"type": "fix_completion", "id": "FIXDONE-7-1", "fixes": ["Corrected the total"]}'`, fixes: "Corrected the total"},
+		{name: "a signal in JSON, after code", script: `yes '{' | head -150; echo '{"type": "fix_completion", "id": "FIXDONE-7-1", "fixes": ["Corrected the total"]}'`, fixes: "Corrected the total"},
 		{name: "another round's signal in JSON", script: `echo '{"type": "fix_completion", "id": "FIXDONE-7-2"}'`, nonsense: "FIXDONE-7-2 instead of FIXDONE-7-1"},
 		{name: "a signal in JSON without an id", script: `echo '{"type": "fix_completion", "fixes": []}'`, nonsense: `has no "id"`},
 		{name: "a signal in JSON of the wrong type", script: `echo '{"type": "fix_completion", "id": "FIXDONE-7-1", "fixes": "the total"}'`, nonsense: `"fixes" of the fix_completion has the wrong type: string`},

@@ -29,7 +29,7 @@ func ParseAll(src string) ([]Message, error) {
 	if len(src) > maxText {
 		return nil, &ParseError{[]string{fmt.Sprintf("it is longer than %d bytes", maxText)}}
 	}
-	out, err := readMessages(src, 0)
+	out, err := readMessages(src, newJSONReader(src), 0)
 	if err == nil && len(out) == 0 {
 		err = &ParseError{[]string{`it has no heading of a message, such as "## Fix Completion"`}}
 	}
@@ -37,7 +37,7 @@ func ParseAll(src string) ([]Message, error) {
 }
 
 // readMessages returns the messages in a text, which is that deep in values of JSON.
-func readMessages(src string, depth int) (out []Message, err error) {
+func readMessages(src string, r *jsonReader, depth int) (out []Message, err error) {
 	for _, f := range readForms(src) {
 		m, err := f.message()
 		if err != nil {
@@ -45,7 +45,7 @@ func readMessages(src string, depth int) (out []Message, err error) {
 		}
 		out = append(out, m)
 	}
-	completions, err := readJSON(src, depth)
+	completions, err := r.readJSON(src, depth)
 	return append(out, completions...), err
 }
 

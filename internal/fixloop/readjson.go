@@ -8,32 +8,40 @@ import (
 	"strings"
 )
 
-// Bounds of readJSON: how deep a completion may be in other values, and how many lines that begin
-// like an object may not be one.
-const (
-	maxJSONDepth = 8
-	maxNotJSON   = 100
-)
+// maxJSONDepth is how deep a completion may be in other values.
+const maxJSONDepth = 8
+
+// jsonReader reads completions in JSON. left is how many bytes it may still read of what begins like an
+// object and is none.
+type jsonReader struct{ left int }
+
+// newJSONReader returns a reader for a text and all values in it.
+func newJSONReader(text string) *jsonReader { return &jsonReader{left: 16 * len(text)} }
 
 // readJSON returns the fix completions in a text that are written as the JSON of a Message. Each is
 // an object that begins a line, in a fence or not, or is in such an object: as it is, or as a text,
 // which may also be Markdown. Agents print such envelopes around what they answer. A message of another
 // type is not looked into: a fix request quotes what the checks printed.
-func readJSON(src string, depth int) (out []Message, err error) {
-	for failed := 0; src != "" && failed < maxNotJSON && depth < maxJSONDepth; {
+func (r *jsonReader) readJSON(src string, depth int) (out []Message, err error) {
+	for src != "" && r.left > 0 && depth < maxJSONDepth {
 		line := strings.TrimLeft(src, " \t>")
 		if strings.HasPrefix(line, "{") {
 			var object json.RawMessage
 			dec := json.NewDecoder(strings.NewReader(line))
-			if dec.Decode(&object) == nil {
-				found, err := completionsIn(object, depth+1)
+			wrong := dec.Decode(&object)
+			if wrong == nil {
+				found, err := r.completionsIn(object, depth+1)
 				if err != nil {
 					return nil, err
 				}
 				out, src = append(out, found...), line[dec.InputOffset():]
 				continue
 			}
-			failed++
+			read := len(line)
+			if syntax, ok := errors.AsType[*json.SyntaxError](wrong); ok {
+				read = int(syntax.Offset)
+			}
+			r.left -= read
 		}
 		_, src, _ = strings.Cut(src, "\n")
 	}
@@ -42,7 +50,7 @@ func readJSON(src string, depth int) (out []Message, err error) {
 
 // completionsIn returns the fix completions in a value of JSON; those in an object in the order of the
 // members' names.
-func completionsIn(value json.RawMessage, depth int) (out []Message, err error) {
+func (r *jsonReader) completionsIn(value json.RawMessage, depth int) (out []Message, err error) {
 	var members map[string]json.RawMessage
 	var elements []json.RawMessage
 	var printed string
@@ -63,10 +71,10 @@ func completionsIn(value json.RawMessage, depth int) (out []Message, err error) 
 		}
 	case json.Unmarshal(value, &elements) == nil:
 	case json.Unmarshal(value, &printed) == nil:
-		return readMessages(printed, depth)
+		return readMessages(printed, r, depth)
 	}
 	for _, e := range elements {
-		found, err := completionsIn(e, depth+1)
+		found, err := r.completionsIn(e, depth+1)
 		if err != nil {
 			return nil, err
 		}
