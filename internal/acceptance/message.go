@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -145,7 +146,12 @@ func decodeLoose(raw []byte, to any) error {
 	return jsonv2.Unmarshal(raw, to, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), integers)
 }
 
-var integers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFunc(func(raw []byte, n *int) error { return (*schema.Int)(n).UnmarshalJSON(raw) }))
+var integers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFunc(func(raw []byte, n *int) (err error) {
+	if *n, err = strconv.Atoi(string(raw)); err != nil {
+		err = (*schema.Int)(n).UnmarshalJSON(raw)
+	}
+	return err
+}))
 
 // encode encodes a value as indented JSON with a newline at its end.
 func encode(v any) ([]byte, error) {

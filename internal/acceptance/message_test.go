@@ -164,11 +164,11 @@ func TestInvalidResponses(t *testing.T) {
 
 // An integer of a response has each form that the schema accepts.
 func TestIntegersOfAResponse(t *testing.T) {
-	r, err := acceptance.ReadResponse([]byte(strings.NewReplacer(`"exit_code":1,`, `"exit_code":1.0,"passed":2e0,`, `"status_code":200`, `"status_code":200.0`).Replace(secretAnswer)))
+	r, err := acceptance.ReadResponse([]byte(strings.NewReplacer(`"exit_code":1,`, `"exit_code":3221225786,"passed":2e0,`, `"status_code":200`, `"status_code":200.0`).Replace(secretAnswer)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := *r.Evidence; e.Tests[0].ExitCode != 1 || *e.Tests[0].Passed != 2 || e.Answers[0].Status != 200 {
+	if e := *r.Evidence; e.Tests[0].ExitCode != 3221225786 || *e.Tests[0].Passed != 2 || e.Answers[0].Status != 200 {
 		t.Errorf("%+v", e)
 	}
 }
