@@ -27,7 +27,7 @@ type addition struct {
 // addition returns what an item puts into a body, and whether its text had to be cut.
 func (p *planner) addition(e *entry, it *safeoutput.UpdateIssue) (a *addition, cut bool) {
 	a = &addition{operation: it.Operation, key: e.key, marker: e.marker(p.cfg.Run), run: p.cfg.Run}
-	text, cut := p.cfg.compose(p.leadText()+*it.Body, p.cfg.footer(e.settings.Footer), maxBody)
+	text, cut := p.cfg.compose(apart(p.leadText()+*it.Body), p.cfg.footer(e.settings.Footer), maxBody)
 	a.text = apart(text)
 	return a, cut
 }

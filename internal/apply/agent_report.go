@@ -70,7 +70,9 @@ func (r agentReport) planIssue(p *planner, group []*entry) Operation {
 			*d = r.asFailed(e, *d)
 		}
 	}
-	op.work = &issueWork{op.work, r.asFailed}
+	if op.work != nil { // it is nil if the issue is there already
+		op.work = &issueWork{op.work, r.asFailed}
+	}
 	return op
 }
 

@@ -48,12 +48,13 @@ func (j *judgement) checkProtected(targets map[string]string, behind *patternSet
 		theLink = it
 	}
 	for _, c := range j.tree.Changes {
-		if link, ok := lookUpAbove(targets, c.Path); ok {
+		link, isTarget := lookUpAbove(targets, c.Path)
+		if isTarget {
 			j.report(RuleProtected, c.Path, "is what the protected link %s leads to or through; to allow it, %s", quotePath(link), theLink)
 		}
 		i, ok := j.rules.protects(c.Path)
 		verb := "is protected by"
-		if !ok {
+		if !ok && !isTarget {
 			if i, ok = behind.find(c.Path); ok {
 				_, freed := j.rules.unprotected.find(c.Path)
 				ok = !freed
