@@ -12,6 +12,8 @@ type briefForm struct {
 	known  pattern // a line that only this runner prints
 	end    pattern // one that it prints only at its end
 	none   pattern // one by which it reports that it ran no test
+	ran    pattern // group 1 is how many tests there were, the others how many of them did not run
+	skip   pattern // a test of ran that did not run
 	total  pattern // its groups are how many tests failed
 	test   pattern // groups "name", and "path" and "line" where it has them
 	before bool    // the details come before the line
@@ -32,16 +34,19 @@ var (
 var (
 	ctestForm = briefForm{
 		known: ctestEnd, end: ctestEnd, none: starting("No tests were found!!!", `^No tests were found!!!$`),
+		ran: containing("% tests passed, ", `^\d+% tests passed, \d+ tests? failed out of (\d+)$`), skip: containing(" (Skipped)", `^\t *\d+ - .+ \(Skipped\)$`),
 		total: containing("% tests passed, ", `^\d+% tests passed, (\d+) tests? failed out of `),
 		test:  starting("\t", `^\t *\d+ - (?P<name>.+) \((?:Failed|Timeout|Not Run|Bad Command|SEGFAULT|ILLEGAL|INTERRUPT|NUMERICAL|OTHER_FAULT|[A-Z]\w* aborted)\)`), bare: true,
 	}
 	mesonForm = briefForm{
 		known: mesonEnd, end: mesonEnd, none: starting("No suitable tests defined.", `^No suitable tests defined\.$`),
+		ran:   containing(": ", `^(?:Ok|Expected Fail): +(\d+) *$`),
 		total: containing(": ", `^(?:Fail|Unexpected Pass|Timeout): +(\d+) *$`),
 		test:  containing("/", `^ *\d+/\d+ (?P<name>.+?) +(?:FAIL|TIMEOUT|ERROR|INTERRUPT|UNEXPECTEDPASS) +[\d.]+s(?: |$)`), bare: true,
 	}
 	phpunitForm = briefForm{
 		known: phpunitEnd, end: phpunitEnd, none: starting("No tests executed!", `^No tests executed!$`),
+		ran:   containing("est", `^(?:OK \(|Tests: )(\d+)(?:.*?\bSkipped: (\d+))?(?:.*?\bIncomplete: (\d+))?`),
 		total: starting("Tests: ", `^Tests: \d+, Assertions: \d+(?:, Errors: (\d+))?(?:, Failures: (\d+))?`), bare: true,
 	}
 	bunForm = briefForm{
@@ -75,12 +80,24 @@ type briefReader struct {
 	failureList
 	seen    map[string]bool // failed tests, which some runners list twice
 	total   int
+	ran     int     // tests that were not skipped
+	counted bool    // there was a line with their number
 	details Failure // read before the line that they belong to
 }
 
 func (r *briefReader) line(line string) {
 	total, end, none := r.form.total.match(line), r.form.end.match(line) != nil, r.form.none.match(line) != nil
 	r.recognised = r.recognised || none || r.form.known.match(line) != nil
+	if m := r.form.ran.match(line); m != nil {
+		r.counted = true
+		r.ran += atoi(m[1])
+		for _, n := range m[2:] {
+			r.ran -= atoi(n)
+		}
+	}
+	if r.form.skip.match(line) != nil {
+		r.ran--
+	}
 	if total != nil {
 		for _, n := range total[1:] {
 			r.total += atoi(n)
@@ -155,5 +172,8 @@ func (r *briefReader) detail(f *Failure, line string) {
 func (r *briefReader) end() {
 	if r.recognised {
 		r.failTotal(r.list, r.total)
+	}
+	if r.counted && r.ran <= 0 && r.total == 0 {
+		r.tally.noTests = true
 	}
 }

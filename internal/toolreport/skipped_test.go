@@ -49,6 +49,11 @@ func TestAllSkipped(t *testing.T) {
 		{"deno test --filter x", "ok | 0 passed | 0 failed | 3 filtered out (2ms)\n", "ok | 1 passed | 0 failed | 2 filtered out (2ms)\n"},
 		{"make test", "No tests were found!!!\n", "No tests were found!!!\n100% tests passed, 0 tests failed out of 2\n"},
 		{"make test", "No suitable tests defined.\n", "Ok:                 1   \nFail:               0   \n"},
+		{"ctest", "100% tests passed, 0 tests failed out of 2\n\nTotal Test time (real) =   0.01 sec\n\nThe following tests did not run:\n\t  1 - a (Skipped)\n\t  2 - b (Skipped)\n",
+			"100% tests passed, 0 tests failed out of 2\n\nThe following tests did not run:\n\t  1 - a (Skipped)\n"},
+		{"meson test", "Ok:                 0   \nExpected Fail:      0   \nFail:               0   \nUnexpected Pass:    0   \nSkipped:            2   \nTimeout:            0   \n",
+			"Ok:                 0   \nExpected Fail:      1   \nFail:               0   \nSkipped:            2   \n"},
+		{"phpunit", "OK, but incomplete, skipped, or risky tests!\nTests: 2, Assertions: 0, Skipped: 1, Incomplete: 1.\n", "OK, but incomplete, skipped, or risky tests!\nTests: 2, Assertions: 1, Skipped: 1.\n"},
 		{"vendor/bin/phpunit --filter x", "No tests executed!\n", "OK (1 test, 1 assertion)\n"},
 	} {
 		if got := reportOf(t, c.command, c.skipped); !got.Tests.None || got.Tests.Failed > 0 {
