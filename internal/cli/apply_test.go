@@ -94,6 +94,7 @@ func TestApplyPlansFindings(t *testing.T) {
 // TestApplyStoresWhatGitHubDoesNotTake asserts that --plan writes the plan, and that a SARIF log
 // which the token may not upload is written to the output directory.
 func TestApplyStoresWhatGitHubDoesNotTake(t *testing.T) {
+	t.Parallel()
 	s, env := github(t)
 	dir := files(t, map[string]string{
 		"lines.ndjson": `{"type":"create-security-report","file":"README.md","line":1,"severity":"error","message":"Bad"}` + "\n", "policy.yml": "create-security-report:\n",
