@@ -99,7 +99,7 @@ func newDatabase(t *testing.T, blueprints map[string]any, settings ...string) *c
 	return c
 }
 
-// serve starts a coordinator that finds the database at store; "" for its own address.
+// serve starts a coordinator that finds the database at store; "" for the cluster's location.
 func (c *cluster) serve(store string) *process {
 	c.t.Helper()
 	p := &process{dir: c.dir, store: store, args: []string{"serve", "--addr", "127.0.0.1:0", "--concurrency", "0"}}
@@ -276,7 +276,7 @@ func TestPostgresKilled(t *testing.T) {
 			victims = append(victims, c.runners[rand.IntN(len(c.runners))])
 		}
 		if what == "a coordinator" || what == "one of each" {
-			creating.Wait() // another port would be another coordinator
+			creating.Wait() // it will have another address, and create reads addresses
 			victims = append(victims, c.serves[rand.IntN(len(c.serves))])
 		}
 		if what == "PostgreSQL" {

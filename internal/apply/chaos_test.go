@@ -99,7 +99,7 @@ func (c *chaos) withoutFaults() []string {
 	calm := *c
 	one := *c.bench
 	calm.bench = &one
-	calm.stranger, calm.strangersDraft = &stranger{}, false
+	calm.stranger, calm.hasDraft = &stranger{}, false
 	calm.cfg.Run.Shared, calm.cfg.Run.SelfHosted = false, false
 	calm.renew(fixture(), githubtest.Options{TrustAnswers: true}, c.skew)
 	if calm.pol.Own.Review {
@@ -278,11 +278,11 @@ type chaos struct {
 	skew     time.Duration
 	refused  string // a text that GitHub takes neither on lines nor on a file
 	stranger *stranger
-	// strangersDraft is set where a person who uses the same account has not submitted a review.
-	strangersDraft bool
-	replayed       bool // every process has the same attempt
-	late           int  // writes that take effect after their client has stopped waiting
-	diary          []string
+	// hasDraft is set where a person who uses the same account has not submitted a review.
+	hasDraft bool
+	replayed bool // every process has the same attempt
+	late     int  // writes that take effect after their client has stopped waiting
+	diary    []string
 }
 
 // strangersDraft is the text of a person's draft.
@@ -340,7 +340,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	}
 	if luck := rand.New(rand.NewPCG(seed, 3)); ev == "pull_request" && luck.IntN(3) == 0 {
 		body := "A run that was killed began this.\n\n" + markdown.Marker(strings.Repeat("7", keyLen+1))
-		if c.strangersDraft = own == nil && luck.IntN(2) == 0; c.strangersDraft {
+		if c.hasDraft = own == nil && luck.IntN(2) == 0; c.hasDraft {
 			body = strangersDraft
 		}
 		c.draftOf(body)
@@ -624,7 +624,7 @@ func (c *chaos) checkDrafts(reviews []*githubtest.Review) {
 			ours++
 		}
 	}
-	if c.strangersDraft != (theirs == 1) || ours > 0 && posted > 0 {
+	if c.hasDraft != (theirs == 1) || ours > 0 && posted > 0 {
 		c.t.Errorf("%d drafts of a person and %d of ours are left next to %d reviews", theirs, ours, posted)
 	}
 }

@@ -97,7 +97,7 @@ func (r *runner) run(_ context.Context, spec command.Spec) (command.Result, erro
 	r.runs[spec.Program]++
 	r.args[spec.Program] = spec.Args
 	stdout, code, err := r.answer(spec.Program, r.runs[spec.Program])
-	_, _ = io.WriteString(spec.Stdout, stdout) // a Reader's writer never fails
+	_, _ = io.WriteString(spec.Stdout, stdout) // what reads a plug-in's output never fails
 	return command.Result{ExitCode: code, Stdout: command.Output{Head: []byte(stdout)}}, err
 }
 

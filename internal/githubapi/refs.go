@@ -191,7 +191,7 @@ type refAnswer struct {
 // commentsAnswer is a page of a pull request's comments, which are read from the newest on.
 type commentsAnswer struct {
 	Nodes []struct {
-		FullDatabaseID  int64 `json:",string"` // see Recent
+		FullDatabaseID  int64 `json:",string"` // GraphQL gives ids of 64 bits as texts
 		Body            string
 		LastEditedAt    *string
 		ViewerDidAuthor bool

@@ -73,9 +73,9 @@ func since(q url.Values) time.Time {
 	return t
 }
 
-// find returns the first entry for which is returns true, or the zero value if there is none.
-func find[T any](list []T, is func(T) bool) (found T) {
-	if k := slices.IndexFunc(list, is); k >= 0 {
+// find returns the first entry for which matches returns true, or the zero value if there is none.
+func find[T any](list []T, matches func(T) bool) (found T) {
+	if k := slices.IndexFunc(list, matches); k >= 0 {
 		found = list[k]
 	}
 	return found

@@ -56,7 +56,7 @@ func newRunner(t *testing.T) runner {
 		t.Fatal(err)
 	}
 	r := runner{base: base, workspace: filepath.Join(base, "workspace"), temp: filepath.Join(base, "temp")}
-	// A user of this test alone: what is ended is its own. Every second id is a guard.
+	// A user of this test alone, so that only its own processes are ended. The next id is the guard's.
 	id := 1<<24 + 2*(uint32(os.Getpid())<<6+runners.Add(1)%64)
 	r.identity = command.Identity{UID: id, GID: id}
 	for path, text := range map[string]string{
@@ -155,7 +155,7 @@ func attacks() []attack {
 	}
 }
 
-// TestAttacks asserts rule R3.
+// TestAttacks asserts rule R3 of docs/security.md.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)

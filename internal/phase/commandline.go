@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// filesWord stands for the changed files of its language in an overriding command.
+// filesWord stands, in an owner's command for a language, for the changed files of that language.
 const filesWord = "{files}"
 
 // commandLine is a command as people write it, and how it is run.

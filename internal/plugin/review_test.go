@@ -47,7 +47,7 @@ func request(t *testing.T) plugin.Request {
 // tool returns a runner whose commands print stdout and stderr, and end with the code.
 func tool(code int, stdout, stderr string) phase.Runner {
 	return func(_ context.Context, spec command.Spec) (command.Result, error) {
-		_, _ = io.WriteString(spec.Stdout, stdout) // a Reader's writer never fails
+		_, _ = io.WriteString(spec.Stdout, stdout) // what reads a plug-in's output never fails
 		if spec.Stderr != nil {
 			_, _ = io.WriteString(spec.Stderr, stderr)
 		}

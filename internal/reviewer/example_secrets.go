@@ -76,9 +76,9 @@ var (
 )
 
 // isMadeUpKey reports whether the content of a private key contradicts its title, as in tests of
-// code that removes keys from texts. The content is not as long as its first bytes say. Or it
-// begins with a sequence, as a certificate does, although a key that is not encrypted begins with a
-// number.
+// code that removes keys from texts. The content is not Base64, or not as long as its first bytes
+// say. Or it begins with a sequence, as a certificate does, although a key that is not encrypted
+// begins with a number.
 func isMadeUpKey(value string) bool {
 	m := asn1Key.FindStringSubmatch(value)
 	if m == nil || strings.Contains(m[2], "Proc-Type") {

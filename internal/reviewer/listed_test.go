@@ -20,7 +20,7 @@ var listedLanguages = map[string]struct{ file, around, sink string }{
 // not count as a request's, and that code which only looks like such a choice is found.
 func TestChosenFromAList(t *testing.T) {
 	t.Parallel()
-	for language, cases := range map[string]map[bool][]string{ // bodies; whether something is found
+	for language, cases := range map[string]map[bool][]string{ // bodies, by whether something is found
 		"python": {
 			false: {
 				"    s = column(request.args['s'])\nSINK\n\ndef column(k):\n    if k == 'x':\n        return 'a'\n    return 'b'",

@@ -24,7 +24,7 @@ func (r *Reviewer) security(f File) reviewed {
 		return reviewed{skipped: reason}
 	}
 	out := reviewed{findings: r.findSecrets(f), skipped: onlySecrets(f)}
-	var s *source // nil where the file's language is not known
+	var s *source // nil if the file is not scanned, because of its kind or its language
 	if out.skipped == "" {
 		if lang := f.language(); lang != nil {
 			s = scan(f.Path, f.Text, lang)
@@ -110,7 +110,7 @@ func (f File) hadLines(first, last int) bool {
 	return f.Changed != nil && !slices.ContainsFunc(f.Changed, func(s changes.Span) bool { return s.First <= last && first <= s.Last })
 }
 
-// withoutChanges returns the file without the lines that the change added or modified.
+// withoutChanges returns the file without the lines of f.Changed: the entire file if that is nil.
 func (f File) withoutChanges() File {
 	var b strings.Builder
 	number, changed := 0, f.Changed

@@ -175,12 +175,12 @@ type baseLine struct {
 	removed, blank bool
 }
 
-// base returns the file as it was before the change, and its lines. ok is false where that is not
-// known.
+// base returns the file as it was before the change, and its lines; nothing for a deleted file
+// without a patch. ok is false where another file's base is not known.
 func (f *File) base() (base string, lines []baseLine, ok bool) {
 	if f.Patch == "" {
 		if f.Deleted || f.Previous == "" {
-			return "", nil, f.Deleted // of a deleted file without a patch no line is known
+			return "", nil, f.Deleted
 		}
 		for i := range strings.Count(f.Text, "\n") + 1 { // it was only renamed: no line is left under the old name
 			lines = append(lines, baseLine{now: i + 1, removed: true})

@@ -327,11 +327,11 @@ func (s *Service) Events(ctx context.Context, id string, n int64) ([]Event, erro
 	}, `SELECT n, status, at FROM run_events WHERE run = $1 AND n > $2 ORDER BY n`, id, n)
 }
 
-// Log returns what a run has written so far, masked, beginning with the piece number from. next
-// is the number to continue from.
-func (s *Service) Log(ctx context.Context, id string, from int64) (text string, next int64, err error) {
+// Log returns what a run has written so far, masked, beginning with piece n. next is the number of
+// the piece to continue with.
+func (s *Service) Log(ctx context.Context, id string, n int64) (text string, next int64, err error) {
 	var b strings.Builder
-	next = from
+	next = n
 	err = s.store.Query(ctx, func(row store.Row) error {
 		var piece string
 		if err := row.Scan(&next, &piece); err != nil {
@@ -340,7 +340,7 @@ func (s *Service) Log(ctx context.Context, id string, from int64) (text string, 
 		next++
 		b.WriteString(piece)
 		return nil
-	}, `SELECT n, text FROM run_log WHERE run = $1 AND n >= $2 ORDER BY n`, id, from)
+	}, `SELECT n, text FROM run_log WHERE run = $1 AND n >= $2 ORDER BY n`, id, n)
 	return b.String(), next, err
 }
 

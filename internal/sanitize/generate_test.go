@@ -75,7 +75,7 @@ func TestGeneratedLinks(t *testing.T) {
 	}
 }
 
-// codeFragments returns those of the fragments that make code, or the end of it, common in a document.
+// codeFragments returns those of the fragments without which documents contain less code.
 func codeFragments() []string {
 	return []string{"<code>", "</code>", "`a`/`", "a`b@c.d`", "a@b.example`x@c.d`"}
 }

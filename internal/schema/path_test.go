@@ -7,9 +7,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// TestPathsKeepNamesOfDigits asserts that a path has only indexes in brackets: a name that consists
-// of digits stays a name. That is so whichever code finds the place: the search for duplicates, the
-// decoder, the limit of long arrays, the compiler of schemas, or the validator.
+// TestPathsKeepNamesOfDigits asserts that a path does not show a name that consists of digits as an
+// index, whichever code finds the place: the search for duplicates, the decoder, the limit of long
+// arrays, the compiler of schemas, or the validator.
 func TestPathsKeepNamesOfDigits(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{"1":0,"1":1}`:                     "$.1",

@@ -178,7 +178,7 @@ func findCutKeys(text string) []Hit {
 
 // A key's lines may be one line now, with quotes or escapes of line breaks between them.
 const (
-	shortestKeyLine = 16 // characters of all lines but the last
+	shortestKeyLine = 16 // characters of each line but the last
 	mostBetween     = 40 // bytes between two lines
 )
 

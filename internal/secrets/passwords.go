@@ -124,8 +124,8 @@ func netrcPassword(text string, start, end int) (from, to int, ok bool) {
 	return from, to, true
 }
 
-// sqlPassword finds a password that a statement of SQL gives to a user; start is where the word
-// before its quote is.
+// sqlPassword finds a password that a statement of SQL gives to a user; the keyword ends with the
+// password's quote.
 func sqlPassword(text string, start, end int) (from, to int, ok bool) {
 	before := strings.ToLower(text[max(0, start-200):start])
 	before = before[strings.LastIndexByte(before, ';')+1:]
@@ -182,7 +182,7 @@ var (
 	reader = lazyregexp.New(`^["']?\s*\|[\w ]{0,30}?\b(chpasswd\b|login\s[^\n|;&]{0,100}?--password-stdin)`)
 )
 
-// commandPassword finds a password in the line of a command; the keyword is a part of its name.
+// commandPassword finds a password in the line of a command; the keyword is a part of that line.
 func commandPassword(text string, start, end int) (from, to int, ok bool) {
 	const reach = 256 // bytes after the keyword
 	begin := lineStart(text, start)

@@ -7,9 +7,8 @@ import (
 )
 
 // annotationReader reads the commands with which a tool annotates a workflow run of GitHub:
-// "::error file=a.js,line=1,title=RULE::MESSAGE". The tool gives the title format to a file that
-// is not formatted, and the title parse to a file that cannot be parsed. format is "" if the tool
-// has no such title.
+// "::error file=a.js,line=1,title=RULE::MESSAGE". The value of format is the tool's title for a file
+// that is not formatted, "" if there is none, and that of parse for a file that cannot be parsed.
 type annotationReader struct {
 	*collector
 	format, parse string

@@ -49,13 +49,18 @@ func TestReasonsOfSkipped(t *testing.T) {
 	}
 }
 
-// What a check and a program printed is masked before it is cut.
-func TestSecretsAcrossACut(t *testing.T) {
-	long := strings.Repeat("x", 64<<10) + "hunter2" + strings.Repeat("y", 1<<10)
-	unnamed := []toolreport.Failure{{Message: "fewer tests ran\nthan were planned"}, {}, {Unit: "a.t", Name: "b"}}
-	if got := checkedOf([]phase.CheckResult{{Check: phase.Tests, Status: phase.Fail, Command: "t", Failures: unnamed}}).Reasons; !slices.Equal(got, []string{"a test failed: fewer tests ran than were planned", "a test failed", "a.t b failed"}) {
+// TestReasonsOfFailedTests asserts that a failure without a name is reported by its message, if any.
+func TestReasonsOfFailedTests(t *testing.T) {
+	failures := []toolreport.Failure{{Message: "fewer tests ran\nthan were planned"}, {}, {Unit: "a.t", Name: "b"}}
+	if got := checkedOf([]phase.CheckResult{{Check: phase.Tests, Status: phase.Fail, Command: "t", Failures: failures}}).Reasons; !slices.Equal(got, []string{"a test failed: fewer tests ran than were planned", "a test failed", "a.t b failed"}) {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestSecretsAcrossACut asserts that a check's output is left uncut for acceptance to mask, and that
+// what another program printed is masked before it is cut.
+func TestSecretsAcrossACut(t *testing.T) {
+	long := strings.Repeat("x", 64<<10) + "hunter2" + strings.Repeat("y", 1<<10)
 	if got := checkedOf([]phase.CheckResult{{Check: phase.Tests, Status: phase.Fail, Command: "t", Excerpt: long}}).Output; got != long {
 		t.Errorf("%d bytes of a check's output are left for acceptance to mask, want %d", len(got), len(long))
 	}
