@@ -136,7 +136,7 @@ func (c *cluster) makeRoom(t *testing.T, stop chan struct{}, room chan struct{},
 	}
 }
 
-// fill adds runs that have ended, as the coordinator leaves them.
+// fill adds n runs that have ended, with events and keys.
 func fill(t *testing.T, conn *pgx.Conn, n int) {
 	t.Helper()
 	if n == 0 {

@@ -245,7 +245,7 @@ func codeScenes() (scenes []faultScene) {
 type codePlay struct {
 	*codeBench
 	pushes bool   // the item pushes to pull request #7; otherwise it is a pull request of its own
-	start  string // the branch topic at the beginning
+	start  string // the commit of the branch topic at the beginning
 	before int    // pull requests of ours at the beginning
 	most   int    // commits of ours that may be there: signed ones are not replaced but followed
 }

@@ -50,7 +50,7 @@ type reviewComment struct {
 	item   *safeoutput.CreateReviewComment
 	why    string  // why it is not inline
 	onFile bool    // it is posted on its file
-	there  *Object // the comment that is shown again or updated
+	there  *Object // the comment on GitHub, or what carries it; nil if it is not there yet
 }
 
 // reviewWork posts the comments of one pull request.
@@ -160,7 +160,8 @@ func askedCommit(ev event.Event, number int) string {
 }
 
 // reviewedCommit returns the commit that the lines of the comments belong to: the one that the
-// agent looked at, even if the pull request has moved on since.
+// agent looked at, even if the pull request has moved on since. If that is not known, it is the
+// head, and without the pull request a word in its place.
 func (p *planner) reviewedCommit(op *Operation, number int) string {
 	asked, head := askedCommit(p.ev, number), p.snap.pulls[number].value.Head.SHA
 	switch {
@@ -177,22 +178,22 @@ func (p *planner) reviewedCommit(op *Operation, number int) string {
 // adoptComment reports whether a comment is there already: by itself, or in the body of an
 // object that carries some of the group. If it is there, adoptComment decides what becomes of it.
 func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) bool {
-	own := p.snap.found(c.e.key)
+	carriers := p.snap.found(c.e.key)
 	for _, o := range p.snap.own[w.group] {
 		if carries, ok := members(o.key, w.group, w.size); ok && carries(c.member) {
-			own = append(own, o)
+			carriers = append(carriers, o)
 		}
 	}
-	if len(own) == 0 {
+	if len(carriers) == 0 {
 		return false
 	}
 	w.partial = !w.own // Airlock's own are nowhere else
-	for _, o := range own {
+	for _, o := range carriers {
 		if !slices.ContainsFunc(op.Adopts, o.same) {
 			op.Adopts = append(op.Adopts, o)
 		}
 	}
-	c.there = &own[0]
+	c.there = &carriers[0]
 	switch k := c.there.known; {
 	case k == nil:
 		c.e.adopt(*c.there, "an earlier attempt of this workflow run posted it already")

@@ -124,17 +124,20 @@ func TestCheckReadsEveryNameOfAList(t *testing.T) {
 	}
 }
 
-// TestCheckKnowsTheCodeOfAFinding asserts that the code of a finding's lines stays the same
-// when the finding moves, because Airlock finds the comment about the finding by this code.
+// TestCheckKnowsTheCodeOfAFinding asserts that the code of a finding's lines stays the same when
+// they are indented or move, because Airlock finds the comment about the finding by this code.
 func TestCheckKnowsTheCodeOfAFinding(t *testing.T) {
 	p := newProject(t)
 	lint := func(line int) string {
 		return fmt.Sprintf(`[{"filePath":"a.js","messages":[{"ruleId":"r","severity":2,"message":"Bad.","line":%d,"column":1},{"ruleId":"r","severity":2,"message":"No such line.","line":99,"column":1}]}]`, line)
 	}
-	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": lint(2)})
+	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n"})
 	var codes []string
-	for _, text := range []string{"one\ntwo\n", "one\n  two\n", "one\nother\n"} {
-		head := p.commit(t, map[string]string{"a.js": text})
+	for _, c := range []struct {
+		text string
+		line int
+	}{{"one\ntwo\n", 2}, {"one\n\n  two\n", 3}, {"one\nother\n", 2}} {
+		head := p.commit(t, map[string]string{"a.js": c.text, "lint.json": lint(c.line)})
 		doc, _, _ := p.check(t, pullEvent(t, base, head))
 		if len(doc.Findings) != 2 || doc.Findings[1].Code != "" {
 			t.Fatalf("%+v", doc.Findings)

@@ -16,9 +16,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestAttacksOnThisProcess tests rules R3 and R5 of docs/security.md: a program that runs as an identity
-// cannot reach its parent. As root each attack must succeed where the test can try it,
-// which proves that it is one.
+// TestAttacksOnThisProcess tests rules R3 and R5 of docs/security.md: a program that runs as an
+// identity cannot reach its parent. As root each attack must succeed where the test can try it, which
+// proves that it is one.
 func TestAttacksOnThisProcess(t *testing.T) {
 	if !isRoot(t) {
 		return

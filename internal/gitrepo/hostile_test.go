@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
 )
 
-// TestHostileCloneRunsNothing tests rule R6: nothing is run that is named by the clone's
-// configuration, attributes or hooks, or by this process's environment.
+// TestHostileCloneRunsNothing tests rule R6 of docs/security.md: nothing is run that is named by the
+// clone's configuration, attributes or hooks, or by this process's environment.
 func TestHostileCloneRunsNothing(t *testing.T) {
 	c, _, base, head := fork(t)
 	canary := filepath.Join(t.TempDir(), "canary")

@@ -157,8 +157,9 @@ func (l *Log) addRead(r Record) error {
 	return nil
 }
 
-// play adds the state and messages that follow from a record that was read. If the record's digest
-// shows that something else was decided, play marks the log as diverged instead.
+// play adds the state and messages that follow from a record that was read. If nothing can follow by
+// this Airlock's rules, or the record's digest shows that something else was decided, play marks the
+// log as diverged instead.
 func (l *Log) play(r Record) error {
 	if (r.Loop != nil) != (len(l.Records) == 0) {
 		return fmt.Errorf("the log of the loop has no beginning, or two (entry %d)", r.N)
@@ -360,7 +361,7 @@ func (l *Log) Check(text string) error {
 	return nil
 }
 
-// encode writes the log as JSON lines.
+// encode returns the log as JSON lines.
 func (l *Log) encode() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

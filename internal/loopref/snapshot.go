@@ -26,7 +26,7 @@ type snapshot struct {
 	Sum string `json:"sum"`
 }
 
-// snapshot writes the log's snapshot.
+// snapshot returns the log's snapshot as JSON.
 func (l *Log) snapshot() ([]byte, error) {
 	s := snapshot{Version: Version, N: len(l.Records), State: l.State, Messages: l.Messages}
 	var err error

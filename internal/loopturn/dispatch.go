@@ -49,9 +49,9 @@ func (t *Turn) mayAsk(l *loopref.Log) bool {
 }
 
 // ask sends the open fix request to an agent elsewhere, unless it was sent already. It returns the
-// entry to be recorded in the log, or "" if nothing was sent. If a turn is killed before it records
-// the entry, a later turn sends the request again, because GitHub does not show whether it has the
-// event.
+// entry to be recorded in the log, also if sending fails, or "" if nothing has to be sent. If a turn
+// is killed before it records the entry, a later turn sends the request again, because GitHub does
+// not show whether it has the event.
 func (t *Turn) ask(ctx context.Context, l *loopref.Log, branch string) (entry string, err error) {
 	if !t.mayAsk(l) {
 		return "", nil

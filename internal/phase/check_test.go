@@ -48,13 +48,13 @@ func TestTheLintersFixIsFormatted(t *testing.T) {
 	linted, formatted := writing(map[string]string{"a.py": "\nx = 1\n"}), writing(map[string]string{"a.py": "x = 1\n"})
 	fails, passes := step{code: 1, stdout: "[]"}, step{}
 	for name, c := range map[string]struct {
-		format  []step
-		lint    step
-		config  phase.Config
-		retries int
-		ran     []string // the commands of the formatter and the linter
-		status  phase.Status
-		left    []string // files that the formatter has changed
+		format    []step
+		lint      step
+		config    phase.Config
+		retries   int
+		ran       []string // the commands of the formatter and the linter
+		status    phase.Status
+		rewritten []string // files that the formatter has changed
 	}{
 		"as the formatter has it":  {[]step{passes, passes}, linted, phase.Config{}, 3, []string{format, lint, fixLint, lint, format}, phase.Pass, nil},
 		"in another format":        {[]step{passes, {code: 1}, passes}, linted, phase.Config{}, 3, []string{format, lint, fixLint, lint, format, fixFormat, format, lint}, phase.Pass, []string{"a.py"}},
@@ -70,7 +70,7 @@ func TestTheLintersFixIsFormatted(t *testing.T) {
 			t.Errorf("%s: ran %q\nwant %q", name, s.ran, c.ran)
 		}
 		got := checkOf(r, phase.Formatter)
-		if got.Status != c.status || !slices.Equal(got.Rewritten, c.left) || got.Retries > c.retries || len(r.Roots[0].Checks) != 4 {
+		if got.Status != c.status || !slices.Equal(got.Rewritten, c.rewritten) || got.Retries > c.retries || len(r.Roots[0].Checks) != 4 {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if fixed := len(r.Fixed) > 0; fixed != c.config.Scratch || fixed && string(r.Fixed[0].After) != "x = 1\n" {

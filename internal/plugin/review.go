@@ -47,8 +47,8 @@ type File struct {
 
 // Result is what a reviewer found.
 type Result struct {
-	// Findings are about changed files, sorted, each once; also those on lines that did not
-	// change.
+	// Findings are about changed files, sorted, each once for each run of the command; also those
+	// on lines that did not change.
 	Findings []finding.Finding
 	Rules    []toolreport.ToolRule // what the output contains about their rules
 	Notes    []string              // for people, in complete sentences
@@ -63,8 +63,8 @@ func (e *MissingError) Error() string {
 }
 
 // Review runs a valid reviewer (see Validate) on a request. The error is the context's, a
-// *MissingError, or explains why the review is missing or incomplete. The Result has what was found
-// in any case.
+// *MissingError, or explains why the review is missing or incomplete. With an error too, the Result
+// has what was found until then, without what a run printed that the context ended.
 func Review(ctx context.Context, run phase.Runner, cfg Config, req Request) (Result, error) {
 	w := &work{cfg: cfg, req: req, run: run, byPath: map[string]*File{}}
 	for _, f := range req.Diff {
@@ -369,5 +369,5 @@ func printable(s string) string {
 	}, escapes.ReplaceAllString(s, ""))
 }
 
-// printableLine also makes it one line.
+// printableLine returns what printable leaves, as one line.
 func printableLine(s string) string { return text.OneLine(printable(s)) }

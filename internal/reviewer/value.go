@@ -11,7 +11,7 @@ import (
 //
 // A rule asks what an expression can be when the program runs: constant text, text with
 // something in it that may change, or something from a request. The evaluator answers
-// without running anything. Its answer is a value, which has four parts:
+// without running anything. Its answer is a value, which has these parts, and two more:
 //
 //	expression                         text            literal  changing
 //	"SELECT a"                         SELECT a        yes      no
@@ -25,9 +25,8 @@ import (
 //
 // The text has what is literal in it, and a hole (␀) for each part that is not known. A value that
 // is literal and changing is built: literal text with something else in it, which is how an
-// injection is written. A value that is neither does no harm. The fourth part, origin, is the
-// source of the expression and of the values of its names. It tells rules that `name` is
-// req.query.name.
+// injection is written. A value that is neither does no harm. The part origin is the source of the
+// expression and of the values of its names: it tells rules that `name` is req.query.name.
 //
 // How an expression gets its value (evaluate.go):
 //
@@ -88,7 +87,7 @@ func markupFrom(origin string) value {
 	return value{text: hole + markupMark, changing: true, origin: origin}
 }
 
-// isOwn reports whether each hole in a text is filled by the program's own code.
+// isOwn reports whether a text has a hole, and the program's own code fills each of its holes.
 func isOwn(text string) bool {
 	holes := strings.Count(text, hole)
 	return holes > 0 && holes == strings.Count(text, hole+ownMark)

@@ -22,10 +22,10 @@ func TestTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tty.Close()
-	colours := func(string) string { return "" }
+	unset := func(string) string { return "" } // as an environment without variables
 	for name, w := range map[string]io.Writer{"a terminal": tty, "a wrapped one": wrapper{tty}} {
-		if !terminal.Is(w) || !terminal.ShowsColour(w, colours) {
-			t.Errorf("%s: Is %t, ShowsColour %t", name, terminal.Is(w), terminal.ShowsColour(w, colours))
+		if !terminal.Is(w) || !terminal.ShowsColour(w, unset) {
+			t.Errorf("%s: Is %t, ShowsColour %t", name, terminal.Is(w), terminal.ShowsColour(w, unset))
 		}
 		for _, size := range []struct{ columns, want int }{{0, 80}, {132, 132}} {
 			if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(size.columns)}); err != nil {

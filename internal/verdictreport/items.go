@@ -29,8 +29,8 @@ func (d *Document) Items(in checkreport.ItemsInput, required, tick bool) []intak
 	return items
 }
 
-// checkRun returns the check run. It is a success if the task passes and the verdict is about in.Head,
-// otherwise a failure; never neutral, which a required check takes for success.
+// checkRun returns the check run. It is a success if the task passes and the verdict is about
+// in.Head, otherwise a failure; never neutral, which a required check takes for success.
 func (d *Document) checkRun(in checkreport.ItemsInput, required, tick bool) *safeoutput.CheckRun {
 	run := &safeoutput.CheckRun{Name: checkreport.RunName(RunName, in.Job, in.Leg), HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
 	if d.Failed(required) {

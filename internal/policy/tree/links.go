@@ -112,7 +112,7 @@ const wildcards = `*?[\`
 var quoteWildcards = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
 
 // resolve returns where a folded path leads and the changed link that it leads through, both folded.
-// It returns false if no link is on the way.
+// It returns false if no link is on the way, or if one there is not allowed.
 func (j *judgement) resolve(path string) (target, through string, ok bool) {
 	target, through, why := j.links.follow(link{"", path, false})
 	target, through = foldProtected(target), foldProtected(through)
