@@ -11,7 +11,7 @@ import (
 //
 // A rule asks what an expression can be when the program runs: constant text, text with
 // something in it that may change, or something from a request. The evaluator answers
-// without running anything. Its answer is a value, which has these parts, and two more:
+// without running anything. Its answer is a value. These are its parts text, literal and changing:
 //
 //	expression                         text            literal  changing
 //	"SELECT a"                         SELECT a        yes      no
