@@ -234,7 +234,11 @@ func (s Start) drive(ctx context.Context, d *loops.Driver, hands *Hands, setting
 	loop.Limits.Revalidation = loop.Limits.Validation
 	l, begun, err := d.Start(ctx, loop, raw, loops.OfOne)
 	if err != nil {
-		return l, exitcode.UsageError(err)
+		loop.Ordinal = 1 // in place of the valid one that Start gives it
+		if _, invalid := fixloop.New(loop); invalid != nil {
+			return l, exitcode.UsageError(err)
+		}
+		return l, exitcode.FailedError(err)
 	}
 	if !begun {
 		hands.log("going on with " + fixloop.NewLog(l.State, nil, time.Now()).Headline())
