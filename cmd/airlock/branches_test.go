@@ -33,7 +33,8 @@ func pullLine(t *testing.T, title, branch string) string {
 	return jsonText(t, fields) + "\n"
 }
 
-// run is the next workflow run: its agent writes a file at the newest commit of master.
+// run is the next workflow run. Unless s.work is set, its agent writes text into a file at the
+// newest commit of master.
 func (s *schedule) run(text, lines string, args ...string) result {
 	s.t.Helper()
 	s.runs++

@@ -163,9 +163,9 @@ func (r Response) Complete(req Request) Response {
 	return r
 }
 
-// Mask passes every text that people, programs and the repository wrote through f, which masks
-// secrets. Ids stay as they are: by them a response belongs to its request. Mask comes before any
-// text is cut, because a part of a secret might not be recognised.
+// Mask replaces every text that people, programs and the repository wrote by what f, which masks
+// secrets, makes of it. Ids stay as they are: by them a response belongs to its request. Mask comes
+// before any text is cut, because a part of a secret might not be recognised.
 func (r *Response) Mask(f func(string) string) {
 	each := func(texts ...*string) {
 		for _, t := range texts {

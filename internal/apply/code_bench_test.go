@@ -326,7 +326,8 @@ func (b *codeBench) onPull() {
 	b.checkout(b.ev.SHA)
 }
 
-// texts returns all texts on the server.
+// texts returns the bodies of all issues, pull requests, comments, reviews and discussions on the
+// server.
 func (b *codeBench) texts() (out []string) {
 	st := b.srv.State()
 	for _, i := range st.Issues {

@@ -38,7 +38,7 @@ type entry struct {
 }
 
 // texts returns the texts of an agent's item, as they would be posted and as they were asked
-// for.
+// for; none if they are withheld.
 func (e *entry) texts() []ItemText {
 	if e.own || e.withheld {
 		return nil

@@ -194,8 +194,8 @@ func notOnFile(comments []*reviewComment) []*reviewComment {
 	return comments
 }
 
-// moveToBody moves comments that GitHub took and does not show to the body. Airlock's own are posted
-// on lines or not at all.
+// moveToBody moves to the body what GitHub took and does not show. Airlock's own comments are posted
+// on lines or not at all, so they are dropped.
 func (v *postedReview) moveToBody(lost []*reviewComment) {
 	v.taken = slices.DeleteFunc(slices.Clone(v.taken), func(c *reviewComment) bool { return slices.Contains(lost, c) })
 	for _, c := range notOnFile(lost) {

@@ -268,7 +268,8 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 }
 
 // wait asks for the state of an upload after each of pollWaits, until it is decided. It returns the
-// error of the last request, but none if GitHub does not know the upload yet.
+// error of the last request, but none if GitHub does not know the upload yet; the context's, if that
+// ends first.
 func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status githubapi.SARIFStatus, err error) {
 	for _, d := range pollWaits {
 		if err := x.deps.Clock.Sleep(ctx, d); err != nil {
@@ -289,9 +290,9 @@ func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status
 	return status, err
 }
 
-// storeAsFile stores the log as a file, for another step to upload or keep. This is not a failure if
-// the repository has no code scanning. For Airlock's own findings it is not one either if the token
-// lacks the permission to upload them.
+// storeAsFile stores the log as a file, for another step to upload or keep. If that succeeds, the
+// result is not a failure where the repository has no code scanning nor, for Airlock's own findings,
+// where the token lacks the permission to upload them.
 func (w *securityWork) storeAsFile(x *executor, op *Operation, code, message string) []Result {
 	stored, path, broken := "", "", false
 	if x.deps.Files != nil {

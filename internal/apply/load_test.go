@@ -248,7 +248,7 @@ func (b *bench) heap() int64 {
 }
 
 // ownRequest is a row of the documented table for Airlock's own items: the requests of the
-// first workflow run, and of the next one, which has other texts.
+// first workflow run, and of the next one.
 type ownRequest struct {
 	name        string
 	items, next []intake.OwnItem

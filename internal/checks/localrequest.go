@@ -22,7 +22,7 @@ type LocalRequest struct {
 	Input   string    // names the input of phase validation, a JSON document; "" for none
 	Dir     *string   // the project's directory; nil for the current one
 	Changed *[]string // the changed files, absolute or relative to Dir
-	Base    string    // as in Request
+	Base    string    // a revision to compare with; "" for the event's base, or the default branch
 
 	Language                                              *string
 	FormatCommand, LintCommand, BuildCommand, TestCommand *string

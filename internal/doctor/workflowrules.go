@@ -95,7 +95,7 @@ func (e *Examination) judgeExpressions(w *workflow, s *step) {
 // expression matches one expression of a workflow.
 var expression = lazyregexp.New(`\$\{\{(?:[^}']|'[^']*'|\}[^}])*\}\}`)
 
-// untrusted returns the first expression in a text that strangers can write, or "".
+// untrusted returns, in quotes, the first expression in s whose value a stranger can write, or "".
 func untrusted(s string) string {
 	for _, found := range expression.FindAllString(s, -1) {
 		tree, err := actionlint.NewExprParser().Parse(actionlint.NewExprLexer(found[len("${{"):]))

@@ -162,7 +162,7 @@ type connection[T any] struct {
 	PageInfo pageInfo
 }
 
-// isComplete reports whether the answer has the page and, unless it is empty, whether the list goes on.
+// isComplete reports whether the answer has the nodes and, unless there are none, the PageInfo.
 func (c connection[T]) isComplete() bool {
 	return c.Nodes != nil && (len(c.Nodes) == 0 || c.PageInfo != pageInfo{})
 }

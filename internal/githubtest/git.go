@@ -458,8 +458,8 @@ func (g *Git) run(input string, args ...string) (string, error) {
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// cachedOutput is like the method output, but runs each command only once. The command names its
-// commits by their ids, so that its answer never changes.
+// cachedOutput is like the method output, but does not run a command again that has succeeded. The
+// command names its commits by their ids, so that its answer never changes.
 func (g *Git) cachedOutput(args ...string) (string, error) {
 	key := strings.Join(args, "\x00")
 	g.mu.Lock()

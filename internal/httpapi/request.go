@@ -36,8 +36,8 @@ func receive(r *http.Request) ([]byte, error) {
 	return nil, invalidRequest("the body cannot be read (%s): send as many bytes as Content-Length says, or well-formed chunks", err)
 }
 
-// readBody reads a body that must be JSON. It does not look at Content-Type, because curl -d
-// sends that of a form.
+// readBody reads a body that must be JSON, and checks that it is UTF-8 and not empty. It does not
+// look at Content-Type, because curl -d sends that of a form.
 func readBody(r *http.Request) ([]byte, error) {
 	raw, err := receive(r)
 	if err != nil {

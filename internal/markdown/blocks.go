@@ -54,8 +54,8 @@ func (s *scanner) scanLine() {
 	}
 }
 
-// openBlocks opens the blocks that start on the line, inside the outermost depth containers,
-// and reports whether there were any.
+// openBlocks opens the blocks that start on the line, inside the first depth containers of the
+// stack, and reports whether there were any.
 func (s *scanner) openBlocks(depth int, leafMatched bool) (opened bool) {
 	l := &s.line
 	switch s.leaf.kind {

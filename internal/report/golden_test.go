@@ -120,7 +120,7 @@ func rich() report.Input {
 	return in
 }
 
-// planned returns the input of a dry run of the first operations of that plan.
+// planned returns the input of a dry run of the first operations of rich's plan.
 func planned(unconfigured bool) report.Input {
 	in := rich()
 	in.DryRun, in.Unconfigured = true, unconfigured

@@ -16,7 +16,8 @@ type evaluator struct {
 	choosers map[string]bool // the functions of the file, once they are read: see isChooser
 }
 
-// valueOf returns the value of an expression, with its own source as a part of its origin.
+// valueOf returns the value of an expression, with its own source as a part of its origin, unless it
+// looks something up.
 func (e *evaluator) valueOf(x extent) value {
 	v := e.evaluate(x, 0)
 	if !e.looksUp(x) {

@@ -38,8 +38,8 @@ type judged struct {
 	held                    bool // it belongs to the half that the rules are not tuned by
 }
 
-// groups are the weaknesses of a CWE. Text that runs as a command, as code or as a template is one
-// weakness to some and three to us.
+// groups are the weaknesses that the labels name, by the number of a CWE. Text that runs as a
+// command, as code or as a template is one weakness here, though our rules distinguish three.
 var groups = map[int]string{
 	89: "sql", 564: "sql",
 	78: "code", 77: "code", 88: "code", 94: "code", 95: "code", 96: "code", 1336: "code", 917: "code",
@@ -217,9 +217,10 @@ func semgrepFile(rel, text string, rules map[string]string) []judged {
 	return labels
 }
 
-// endOfMatch returns the last line that an annotation before line first can be about. It is the
-// last before the next annotation, or of the block, or the 15th. A match of semgrep may begin where
-// the value comes from, or at the function's head.
+// endOfMatch returns the index of the last line that an annotation before line first can be about:
+// the last before the next annotation, the last of the block, or the 15th after first, whichever
+// comes first. A match of semgrep may begin where the value comes from, or at the function's head.
+// An import, or a line that begins with a string, is matched alone.
 func endOfMatch(lines []string, first int) int {
 	indent := func(line string) int {
 		line = strings.ReplaceAll(line, "\t", "    ")

@@ -78,7 +78,7 @@ type wordSilencer struct {
 }
 
 // silencingWords are parts of words. Each silence in a file's comments or code contains one of
-// them. Looking for them costs less than an expression.
+// them, or "noqa" in other capitals. Looking for them costs less than an expression.
 var silencingWords = []string{"gnore", "isable", "nolint", "NOLINT", "noqa", "nosec", "nosem", "NOSONAR", "NOPMD", "uppress", "SUPPRESS", "allow", "expect", "nocheck", "skip", "off", "OFF", "Flow", "noflow", "reek:", "typed:", "noinspection", "pyright", "mypy", "pyre-", "lgtm", "codeql", "coverity", "todo", "jshint", "eslint"}
 
 func maySilence(text string) bool {
@@ -362,7 +362,8 @@ func (t *silencerTable) inConfiguration(f *File) []Silence {
 	return found
 }
 
-// setting is a line of a tool's configuration that has more than a key or a bracket.
+// setting is a line of a tool's configuration. A line of brackets alone is left out, and so is a key
+// alone, unless the silencer's Line matches it.
 type setting struct {
 	line     int
 	text     string // trimmed

@@ -135,7 +135,7 @@ func TestEachRuleHasBeginnings(t *testing.T) {
 		}
 		sample := sampler.match(t, r.expression().re.String())
 		if !r.expression().re.MatchString(sample) {
-			continue // it knows no assertions
+			continue // the sampler knows no assertions
 		}
 		n++
 		for end := range len(sample) + 1 {

@@ -119,7 +119,8 @@ func percentAt(rest string) (int, rune) {
 }
 
 // hexEscape reads a number of so many hexadecimal digits, which begin at rest[from]. It returns
-// the length of rest up to their end, and the character; 0 if there are no such digits.
+// the length of rest up to their end, and the character; 0 if there are no such digits or no such
+// character.
 func hexEscape(rest string, from, digits int) (int, rune) {
 	if len(rest) < from+digits {
 		return 0, 0

@@ -98,7 +98,7 @@ func hasKey(block string) bool {
 
 var (
 	// codeName matches names as they are written in code: words of two letters or more,
-	// numbers and dots.
+	// numbers, dots and underscores.
 	codeName = lazyregexp.New(`^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+|[._])+$`)
 	// publicName matches names of values that are public although they look random: digests,
 	// versions, identifiers, and the cursors of lists.

@@ -87,26 +87,26 @@ func (j *judgement) advance(places *occupancy) (linksChanged bool) {
 // the contents that they add. A file counts once, even if it moves. A content counts once, too. A
 // content that was at one of the changed paths before the series is not new.
 func (s Series) sum() (files int, size int64) {
-	fileAt := map[string]int{}           // by path, the number of the file there, or of the last file there
+	touched := map[string]bool{}         // paths
 	counted := map[string]bool{"": true} // contents that are not new, or have been added
 	for _, changes := range s.Commits {
 		firstTouched := map[string]bool{} // paths that no commit before touched
-		removed := map[string][]int{}     // the numbers of files that the commit removes, by content
+		removed := map[string]int{}       // how many files the commit removes, by content
 		for _, c := range changes {
-			if fileAt[c.Path] == 0 {
+			if !touched[c.Path] {
 				files++
-				fileAt[c.Path] = len(fileAt) + 1
+				touched[c.Path] = true
 				firstTouched[c.Path] = true
 				counted[c.OldOID] = true
 			}
 			if c.NewMode == "" {
-				removed[c.OldOID] = append(removed[c.OldOID], fileAt[c.Path])
+				removed[c.OldOID]++
 			}
 		}
 		// A new file with the content of a removed file is that file, moved.
 		for _, c := range changes {
-			if moved := removed[c.NewOID]; c.OldMode == "" && c.NewOID != "" && len(moved) > 0 && firstTouched[c.Path] {
-				fileAt[c.Path], removed[c.NewOID] = moved[0], moved[1:]
+			if c.OldMode == "" && c.NewOID != "" && removed[c.NewOID] > 0 && firstTouched[c.Path] {
+				removed[c.NewOID]--
 				files--
 			}
 		}
