@@ -44,7 +44,8 @@ func (c *codePreparer) preparePatch(st *codeState, plain bool) error {
 	st.makePatch = func() ([]byte, []string) {
 		ctx, cancel := context.WithTimeout(ctx, patchTimeout)
 		defer cancel()
-		return m.patch(ctx, series, plain), m.notes
+		patch := m.patch(ctx, series, plain) // adds notes
+		return patch, m.notes
 	}
 	return nil
 }

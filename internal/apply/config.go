@@ -52,7 +52,8 @@ func (c Config) server() string {
 	return strings.TrimRight(cmp.Or(c.Server, "https://github.com"), "/")
 }
 
-// host returns the server's name, which ends the addresses of its accounts that receive no mail.
+// host returns the server's name, with which the noreply addresses of its accounts end; "" if Server
+// is not an address.
 func (c Config) host() string {
 	u, err := url.Parse(c.server())
 	if err != nil {

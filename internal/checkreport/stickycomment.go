@@ -99,7 +99,7 @@ func (v *Delivery) locationCell(p *page, r row, inRun bool) string {
 	return strings.Join(parts, "<br>")
 }
 
-// count describes how many findings a surface shows.
+// count describes how many findings a surface shows. It names only the surface if n is not positive.
 func count(n int, surface string) string {
 	if n <= 0 {
 		return surface

@@ -25,14 +25,14 @@ type ChangeSet struct {
 	// hasDiff is set if Files list which lines changed; otherwise every line of a file
 	// counts.
 	hasDiff bool
-	// head is the commit that people see, "" if there is none. atHead maps lines of the
-	// work tree to lines of that commit; it is nil where they are the same.
+	// head is the commit at whose lines people see findings, "" if there is none. atHead maps
+	// lines of the work tree to lines of that commit; it is nil where they are the same.
 	head   string
 	atHead func(path string, start, end int) (newStart, newEnd int, ok bool)
 	stamps agentchanges.Stamps // nil if the work tree was not read
 }
 
-// Head returns the commit that people see, "" if there is none.
+// Head returns the commit at whose lines people see findings, "" if there is none.
 func (c *ChangeSet) Head() string { return c.head }
 
 // files returns what changed for the checks; nil where all lines count.
@@ -238,7 +238,7 @@ func (s ChangeSource) bases(ctx context.Context, here string) (base, mergeBase s
 }
 
 // defaultBase returns the default branch of the repository that was cloned, as far as
-// the clone names it.
+// the clone names it; otherwise the commit that is checked out.
 func (s ChangeSource) defaultBase(here string) (base, mergeBase string, notes []string, err error) {
 	for _, ref := range []string{"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
 		if oid, err := s.Git.Clone.Resolve(ref); err == nil {

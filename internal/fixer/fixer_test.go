@@ -326,8 +326,8 @@ func TestAnEditMeanwhile(t *testing.T) {
 	}
 }
 
-// TestAHostileCopy asserts that nothing is taken over if a fixer puts a link or a pipe in the place
-// of a file, or writes too much.
+// TestAHostileCopy asserts that nothing is taken over if a fixer puts a link that leads out of the
+// copy, or a pipe, in the place of a file, or writes too much.
 func TestAHostileCopy(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")

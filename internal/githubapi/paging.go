@@ -173,7 +173,8 @@ type trail struct {
 }
 
 // follow moves on from the page that was read last to the next one, or ends the trail. The error is
-// Malformed if the page has no cursor for the next one, or a cursor that was used before.
+// Malformed if the page has no cursor for the next one, or a cursor that was used before, or if it
+// is page maxPages and not the last.
 func (t *trail) follow(op *operation, page pageInfo) error {
 	if !page.HasNextPage {
 		t.ended = true
@@ -194,8 +195,8 @@ func (t *trail) follow(op *operation, page pageInfo) error {
 
 // cursors walks through a GraphQL connection. A cursor names an entry and not its
 // position, so nothing is missed when the list changes; duplicates are dropped.
-// get reads the page after a cursor. As for pages, an answer without a list, or
-// with an entry that has no key, is Malformed, and so is a list that does not end.
+// get reads the page after a cursor. The error is Malformed for an answer without a list or
+// without information on the next page, for an entry without a key, and for a list that does not end.
 func cursors[T any](list *operation, key func(T) string, get func(op *operation, cursor string) ([]T, pageInfo, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		fail := func(err error) {

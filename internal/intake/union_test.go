@@ -198,8 +198,8 @@ func TestEveryTextIsCleaned(t *testing.T) {
 				t.Errorf("%s: not cleaned: %s", form, out)
 			}
 			for _, text := range res.Accepted[0].Item().Texts() {
-				isShown := text.Mode == safeoutput.Label || text.Mode == safeoutput.Message
-				if !isShown && (strings.Contains(*text.Value, "@octocat") || strings.Contains(*text.Value, "fixes #1")) {
+				isInert := text.Mode == safeoutput.Label || text.Mode == safeoutput.Message
+				if !isInert && (strings.Contains(*text.Value, "@octocat") || strings.Contains(*text.Value, "fixes #1")) {
 					t.Errorf("%s: %s is %q", form, text.Field, *text.Value)
 				}
 			}

@@ -212,7 +212,8 @@ func TestKindsAndStaged(t *testing.T) {
 	checkRefusal(t, refused, RuleKindNotEnabled, `create-discussion is not enabled; to allow it add "create-discussion:"`)
 }
 
-// TestUnconfigured asserts that, without configuration, every kind passes, staged, with every field.
+// TestUnconfigured asserts that, without configuration, every kind passes, staged, and an update of
+// an issue with every field.
 func TestUnconfigured(t *testing.T) {
 	items := []safeoutput.Item{
 		&safeoutput.CreateIssue{}, &safeoutput.AddIssueComment{}, &safeoutput.CreatePullRequest{},

@@ -41,7 +41,7 @@ type numbers struct {
 }
 
 // read makes n the list of numbers that begins at an offset. It ends before a number that stands for
-// no character of ASCII.
+// neither a printable character of ASCII nor a blank.
 func (n *numbers) read(text string, start int, number func(rest string) (value byte, length int)) {
 	n.bytes, n.starts, n.ends = n.bytes[:0], n.starts[:0], n.ends[:0]
 	for at := start; ; {
