@@ -117,8 +117,8 @@ func (n *databaseProxy) cut() {
 
 const gated = `echo $$ >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 60' & while ! test -e gate; do sleep 0.05; done; echo 1`
 
-// answerOf sends a request, and returns the status and the body of the answer, which must come
-// within 45 seconds.
+// answerOf sends a request with the idempotency key "one", and returns the status and the body of
+// the answer, which must come within 45 seconds.
 func answerOf(t *testing.T, method, url, body string) (int, string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)

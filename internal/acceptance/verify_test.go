@@ -169,8 +169,8 @@ func TestEvaluators(t *testing.T) {
 	}
 }
 
-// TestNearMisses asserts that the response warns of an unknown member without effect if its name is
-// like that of a missing one.
+// TestNearMisses asserts that the progress warns of an unknown member, which is ignored, if its name
+// is like that of a missing one.
 func TestNearMisses(t *testing.T) {
 	for more, want := range map[string]string{
 		`"services": {"ports": [80], "api_url": "https://x.example"}, "type": "feature", "x": 1`: `$.services has the unknown member "ports", which is ignored; did you mean required_ports?`,

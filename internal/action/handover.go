@@ -84,9 +84,9 @@ func (s Secrets) Loop() string { return s.trimmed(loopSecretVariable) }
 // has; "" when there is none.
 func (s Secrets) Orchestration() string { return s.trimmed(orchestrationVariable) }
 
-// secretVariable reports whether a variable must not stay in the environment: the
-// tokens, the input secrets, and the runner's access to GitHub's own services
-// (ACTIONS_RUNTIME_TOKEN, ACTIONS_ID_TOKEN_REQUEST_TOKEN and their URLs).
+// secretVariable reports whether a variable must not stay in the environment: the tokens,
+// misnamed ones too, the inputs secrets and loop-secret, and all ACTIONS_* variables, which
+// are the runner's access to GitHub's own services (ACTIONS_RUNTIME_TOKEN and others).
 func secretVariable(name string) bool {
 	name = strings.ToUpper(name) // on Windows case does not count; elsewhere this removes a little more
 	return slices.Contains(tokenVariables[:], name) || slices.Contains(misnamedVariables[:], name) || name == secretsVariable || name == loopSecretVariable || strings.HasPrefix(name, "ACTIONS_")

@@ -278,8 +278,8 @@ func count(list []string, s string) int {
 	return len(slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x != s }))
 }
 
-// ownBench returns a run on the pull request in which every kind of Airlock's own items is
-// allowed.
+// ownBench returns a run on the pull request in which all of Airlock's own items are allowed, except
+// for those of a fix loop.
 func ownBench(t testing.TB, o githubtest.Options) *bench {
 	t.Helper()
 	b := newBench(t, fixture(), o).on("pull_request", pullNumber)

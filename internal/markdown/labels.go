@@ -49,8 +49,8 @@ func RenameLabels(s, name string) string {
 	return b.String()
 }
 
-// RefersBack reports whether a text that follows another one refers to its definitions or
-// footnotes.
+// RefersBack reports whether following, put after text, refers to definitions or footnotes of
+// text.
 func RefersBack(text, following string) bool {
 	if !strings.Contains(text, "]:") || !strings.Contains(following, "[") {
 		return false

@@ -41,7 +41,8 @@ var testForms = []testForm{
 // passedOver matches paths in directories that no runner enters.
 var passedOver = lazyregexp.New(`(^|/)(testdata|node_modules|\.[^/]*|_[^_/][^/]*)/`)
 
-// testsIn returns the lines of the names of the tests of a file that a test runner collects.
+// testsIn returns the lines on which the tests of a file begin, by the tests' names; nil for a file
+// that no test runner collects.
 func testsIn(name, code string) map[string][]int {
 	i := slices.IndexFunc(testForms, func(form testForm) bool {
 		return slices.Contains(form.endings, path.Ext(name)) && form.collected.MatchString(name)

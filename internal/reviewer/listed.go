@@ -202,7 +202,7 @@ func (e *evaluator) literalEnd(i int) int {
 	return e.after(inner)
 }
 
-// mostChanges bounds the changes that are to come before more are looked for.
+// mostChanges bounds the changes that are still to come: while there are as many, none are added.
 const mostChanges = 64
 
 // change is a value that a name gets, or gets back, at a token.
@@ -438,8 +438,8 @@ func (s *source) indentedEnd(i int) int {
 }
 
 // foundIn returns the expressions that a condition shows to be in a list of the program, or equal
-// to a literal. isTrue says whether the condition is true or false. With constant, only lists of
-// literals count.
+// to a literal. isTrue says whether the condition is true or false. If constant is set, only lists
+// of literals count.
 func (m *matcher) foundIn(x extent, isTrue, constant bool, depth int) []extent {
 	for depth <= deepestValue {
 		either, both := m.parts(x, "||", "or"), m.parts(x, "&&", "and")
