@@ -66,9 +66,12 @@ func (p *running) start(spec Spec) error {
 }
 
 // limitMemory limits the memory that a process of this user, and what it starts from now on, may
-// write to. It does nothing if the limit is lower already, or the process has ended.
+// write to. It raises no limit that is lower already, and does nothing if the process has ended.
 func limitMemory(pid int, most int64) {
-	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: uint64(most), Max: uint64(most)}, nil)
+	var now unix.Rlimit
+	if unix.Prlimit(pid, unix.RLIMIT_DATA, nil, &now) == nil {
+		_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: min(uint64(most), now.Cur), Max: min(uint64(most), now.Max)}, nil)
+	}
 }
 
 // check refuses ids of somebody else's processes: they would be ended with the
