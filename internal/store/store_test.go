@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
@@ -281,5 +283,18 @@ func TestWaitingTooLongForSQLiteIsALock(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestTroubleOfPostgres asserts that only a full disk counts as a full store: a server that is out of
+// memory has room for what is to be written.
+func TestTroubleOfPostgres(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]store.Kind{
+		"53100": store.Full, "53200": store.Unreachable, "53300": store.Unreachable, "57P01": store.Unreachable, "40001": store.Busy, "55P03": store.Busy, "XX001": store.Damaged, "23505": "",
+	} {
+		if got := store.Trouble(&pgconn.PgError{Code: code}); got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
 	}
 }

@@ -76,7 +76,7 @@ func sqliteTrouble(code int) Kind {
 // postgresTrouble reads an SQLSTATE. In most cases, its class is enough: the first two characters.
 func postgresTrouble(code string) Kind {
 	switch {
-	case code == "53100", code == "53200": // disk full, out of memory
+	case code == "53100": // disk full
 		return Full
 	case strings.HasPrefix(code, "40"), code == "55P03": // rolled back, lock not available
 		return Busy
