@@ -151,9 +151,9 @@ func TestActionTwoJobs(t *testing.T) {
 	}
 }
 
-// TestActionCollectListsTheEnabledKinds asserts that a step that collects refuses an item at once
-// if the step that applies would deny its kind. The command does the same.
-func TestActionCollectListsTheEnabledKinds(t *testing.T) {
+// TestActionCollectRefusesDeniedKinds asserts that a step that collects refuses an item at once
+// if the step that applies would deny its kind.
+func TestActionCollectRefusesDeniedKinds(t *testing.T) {
 	t.Parallel()
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
 	res := run(t, ws.dir, ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{

@@ -44,10 +44,10 @@ type FileConfig struct {
 //
 // In a patch, each mail of git format-patch becomes a change with its author and message; a
 // diff, as git diff and diff -u write it, becomes one change. An empty file, or mails without a
-// patch, make a series without changes. Candidates for the base are the commits that base-commit
-// lines of the file name, then cfg.Bases. The base is the first of them to which everything
-// applies. If there is none, it is the first to which everything can be merged three-way, from the
-// file versions that the patch names.
+// patch, make a series without changes. Candidates for the base are the commits in the file's
+// base-commit lines, then cfg.Bases. The base is the first of them to which everything applies. If
+// there is none, it is the first to which everything can be merged three-way, from the file
+// versions that the patch names.
 //
 // The error is ErrNoBase if no base can be read, or if a commit that a bundle builds on is
 // missing; gitrepo.ErrTooLarge if a limit is exceeded; and a *gitrepo.Conflict if a patch fits

@@ -58,7 +58,7 @@ func BenchmarkWorkspaceSeries(b *testing.B) {
 			b.Fatal(err)
 		}
 	})
-	b.Run("ten thousand untracked and as many ignored", func(b *testing.B) {
+	b.Run("ten thousand untracked and twice as many ignored", func(b *testing.B) {
 		c.Write(".gitignore", "node_modules/\n*.o\n")
 		for i := range 10_000 {
 			c.Write(fmt.Sprintf("new/n%02d/f%04d.txt", i%50, i), "new\n")

@@ -310,7 +310,7 @@ func TestWorkspaceSeriesOfCommitsAndMore(t *testing.T) {
 	}
 }
 
-// TestWorkspaceSeriesNotes asserts what is left out, and that a note names it.
+// TestWorkspaceSeriesNotes asserts what of a work tree is left out, and which of it a note names.
 func TestWorkspaceSeriesNotes(t *testing.T) {
 	t.Parallel()
 	nested := func(c clone, dir string) {

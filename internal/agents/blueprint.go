@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// Type is how an agent is called.
+// Type is the kind of an agent.
 type Type string
 
 const (
@@ -80,7 +80,7 @@ func (b Blueprint) TimeLimit() time.Duration {
 	return cmp.Or(time.Duration(b.TimeLimitSeconds)*time.Second, DefaultTimeLimit)
 }
 
-// Attempts returns how often a run is started until it succeeds.
+// Attempts returns how often a run is started at most until it succeeds.
 func (b Blueprint) Attempts() int { return max(b.MaxAttempts, 1) }
 
 // InvalidError reports why a blueprint is refused.

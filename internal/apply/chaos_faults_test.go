@@ -103,8 +103,8 @@ func drawFault(r *rand.Rand, req githubtest.Request, now time.Time, lag time.Dur
 
 // stranger is somebody else who works in the repository at the same time.
 type stranger struct {
-	written int // comments written so far
-	left    int // comments that are still there
+	acts int // how often act was called
+	left int // comments that are still there
 }
 
 func (s *stranger) account() githubtest.Account { return githubtest.Account{Login: "mallory", ID: 666} }
@@ -112,7 +112,7 @@ func (s *stranger) account() githubtest.Account { return githubtest.Account{Logi
 // act deletes an earlier comment, or adds a comment and now and then an issue. That shifts the
 // pages of lists.
 func (s *stranger) act(r *rand.Rand, f *githubtest.Fixture, now time.Time) {
-	s.written++
+	s.acts++
 	i := issueIn(*f, []int{issueNumber, pullNumber}[r.IntN(2)])
 	if r.IntN(2) == 0 {
 		for k, c := range i.Comments {
@@ -124,9 +124,9 @@ func (s *stranger) act(r *rand.Rand, f *githubtest.Fixture, now time.Time) {
 		}
 	}
 	s.left++
-	i.Comments = append(i.Comments, &githubtest.Comment{Body: fmt.Sprintf("Thought %d.", s.written), Author: s.account(), CreatedAt: now, UpdatedAt: now})
+	i.Comments = append(i.Comments, &githubtest.Comment{Body: fmt.Sprintf("Thought %d.", s.acts), Author: s.account(), CreatedAt: now, UpdatedAt: now})
 	i.UpdatedAt = now
 	if r.IntN(3) == 0 {
-		f.Issues = append(f.Issues, &githubtest.Issue{Title: fmt.Sprintf("Thought %d.", s.written), Author: s.account(), CreatedAt: now, UpdatedAt: now})
+		f.Issues = append(f.Issues, &githubtest.Issue{Title: fmt.Sprintf("Thought %d.", s.acts), Author: s.account(), CreatedAt: now, UpdatedAt: now})
 	}
 }

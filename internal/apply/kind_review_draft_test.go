@@ -39,7 +39,7 @@ func twenty(n int) (lines []string) {
 	return lines
 }
 
-// draftOf returns a pending review of the viewer.
+// draftOf adds a pending review of the viewer with this body, and returns it.
 func (b *bench) draftOf(body string) *githubtest.Review {
 	r := &githubtest.Review{State: "PENDING", Author: viewer, Body: body}
 	b.srv.Change(func(f *githubtest.Fixture) {

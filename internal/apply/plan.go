@@ -57,7 +57,7 @@ type Operation struct {
 	Staged bool     `json:"staged,omitempty"`
 	Items  []Member `json:"items"`
 	// Requests are the writes, in order, exactly as they are sent. There are none where
-	// all items are adopted or skipped.
+	// no item is to be applied.
 	Requests []Request `json:"requests"`
 	// Permissions are what the token needs for this operation.
 	Permissions []Permission `json:"permissions,omitempty"`

@@ -26,16 +26,16 @@ type refusedKinds map[safeoutput.Kind]bool
 // noAlerts is what is refused in a repository without code scanning.
 var noAlerts = refusedKinds{safeoutput.KindCreateSecurityReport: true}
 
-// passFirstDoor sends the items of a document's delivery through the first door, where GitHub takes
-// everything but security reports.
+// passFirstDoor does what deliver does with the items of a document, of which GitHub takes all but
+// security reports.
 func passFirstDoor(t *testing.T, d *checkreport.Document, in checkreport.ItemsInput) map[safeoutput.Kind][]intake.Accepted {
 	t.Helper()
 	return deliver(t, d.Deliver(in), noAlerts, nil)
 }
 
-// deliver sends a delivery's items through the first door, and gives the delivery an outcome for
-// each: it is shown unless its kind is refused, and the address of a review comment names its
-// place. It returns what the door accepted, by kind.
+// deliver passes a delivery's items to intake.Own, and gives the delivery an outcome for each: it
+// is shown unless its kind is refused, and the address of a review comment names its place. It
+// returns what Own accepted, by kind.
 func deliver(t *testing.T, delivery *checkreport.Delivery, refused refusedKinds, inDiff checkreport.InDiff) map[safeoutput.Kind][]intake.Accepted {
 	t.Helper()
 	by := map[safeoutput.Kind][]intake.Accepted{}
@@ -125,8 +125,8 @@ func hidden(t *testing.T, got map[safeoutput.Kind][]intake.Accepted) []string {
 	return m.Scopes
 }
 
-// TestChecksThatDidNotEndHideNothing asserts that a comment is not hidden because
-// its check was cut short.
+// TestChecksThatDidNotEndHideNothing asserts that no comment is hidden whose check
+// was cut short.
 func TestChecksThatDidNotEndHideNothing(t *testing.T) {
 	t.Parallel()
 	in := failing()

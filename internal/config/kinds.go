@@ -22,7 +22,7 @@ type kindRow struct {
 type kindKey = key[policy.KindConfig]
 
 // kindTable is the table of kinds with the keys that each of them takes, made when
-// first needed. The kinds' names and limits, and what they act on, are the union's.
+// first needed. The kinds' names and limits, and what they act on, are those of safeoutput.
 var kindTable = sync.OnceValue(func() []kindRow {
 	rows := kindRows()
 	for i := range rows {
@@ -38,7 +38,7 @@ var kindTable = sync.OnceValue(func() []kindRow {
 })
 
 // kindRows returns the kinds with the keys that each has in addition to commonKeys. A test
-// keeps them equal to the union's table.
+// asserts that they are the kinds of safeoutput.
 func kindRows() []kindRow {
 	row := func(kind policy.Kind, doc string, keys ...[]kindKey) kindRow {
 		return kindRow{kind: kind, doc: doc, keys: slices.Concat(keys...)}

@@ -125,9 +125,9 @@ func checkNested[T any](check func(string), samples []string, section string, ke
 	}
 }
 
-// TestKindTableIsTheUnions asserts that every kind of the union can be configured, in the union's
-// order.
-func TestKindTableIsTheUnions(t *testing.T) {
+// TestKindTableHasAllKinds asserts that every kind of safeoutput, and no other, can be configured,
+// in the same order.
+func TestKindTableHasAllKinds(t *testing.T) {
 	rows := kindTable()
 	for i, spec := range safeoutput.Kinds() {
 		if i >= len(rows) || rows[i].kind != spec.Kind {

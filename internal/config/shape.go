@@ -23,8 +23,8 @@ import (
 
 // shape is what a key takes as its value.
 type shape struct {
-	// schema is the same as JSON Schema (draft-07), for editors. A test keeps the
-	// two equal.
+	// schema describes the value in JSON Schema (draft-07), for editors. A test asserts
+	// that it accepts what parse accepts.
 	schema string
 	// wants describes what is expected, with an example.
 	wants string

@@ -68,8 +68,8 @@ func Step[T any](x *Execution, name string, do func(ctx context.Context) (T, err
 	}, dbos.WithStepName(name))
 }
 
-// withoutTrouble returns what do returns, and a panic as an error. An error about lasting trouble
-// with the store ends the engine before the error can be recorded as the result of the workflow.
+// withoutTrouble calls do, and makes a panic an error. An error about lasting trouble with the
+// store ends the engine before the error can be recorded as a result.
 func withoutTrouble[T any](x *Execution, do func() (T, error)) (result T, err error) {
 	err = crash.Try(func() error { result, err = do(); return err })
 	if x.engine.GiveUp(err) {

@@ -48,7 +48,7 @@ func (s State) Comment(messages []Message, footer string) string {
 	return p.String()
 }
 
-// failuresText returns a check's failures in a table.
+// failuresText returns the text of a table's cell about a check's failures, "" if there are none.
 func failuresText(c CheckState) string {
 	switch {
 	case c.Like != "":

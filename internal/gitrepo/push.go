@@ -217,8 +217,8 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 	return e
 }
 
-// kindOfFailure returns why a push failed that the server did not answer, and the HTTP status, 0 if
-// it is unknown. It reads both from the lines that git itself printed.
+// kindOfFailure returns why a push failed where git reports nothing about the branch, and the HTTP
+// status, 0 if it is unknown. It reads both from the lines that git itself printed.
 func kindOfFailure(printed string) (kind PushErrorKind, status int) {
 	sent := strings.Contains(printed, "RPC failed")
 	if code := httpStatus.FindStringSubmatch(printed); code != nil {

@@ -13,7 +13,7 @@ import (
 
 const commit = "0123456789012345678901234567890123456789"
 
-// collectOwn sends items through the door.
+// collectOwn returns what Own makes of items. Its limit would drop any review comment of an agent.
 func collectOwn(t *testing.T, items ...OwnItem) ([]Accepted, []Rejected) {
 	t.Helper()
 	accepted, rejected, err := Own(items, Config{Max: map[safeoutput.Kind]int{safeoutput.KindCreateReviewComment: 0}})

@@ -34,8 +34,8 @@ func shown(t *testing.T, contents map[string]string, in phase.Input, config phas
 }
 
 // TestCommandsOfAProject asserts which commands of formatter, linter, build and tests are shown for
-// a project, depending on the tools that its files name. No program is installed, and so no other
-// tool is configured.
+// a project, depending on the tools that its files name. No program is installed, so that a check
+// for which the files name no tool is not configured.
 func TestCommandsOfAProject(t *testing.T) {
 	t.Parallel()
 	pkg := func(members string) string { return "{" + members + "}" }

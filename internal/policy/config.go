@@ -65,10 +65,10 @@ type KindConfig struct {
 	// Staged plans items of this kind and applies none.
 	Staged bool
 	// Max is the number of items: nil means the kind's default, negative no
-	// limit. The first door counts them; see config.SafeOutputs.Intake.
+	// limit. Package intake counts them; see config.SafeOutputs.Intake.
 	Max *int
-	// Min is the number of items below which the run fails; 0 means none. Whoever runs
-	// both doors counts them.
+	// Min is the number of items below which the run fails; 0 means none. Whoever
+	// collects and applies items counts them.
 	Min int
 	// Target is which issue, pull request or discussion items may act on.
 	Target TargetRule

@@ -147,8 +147,8 @@ func (b *pageBuilder) leftOut() string {
 	return "This page would be too large for a browser: " + strings.Join(parts, " and ") + " are not shown. The plan and the results as JSON contain everything."
 }
 
-// outcome is one line of the agent's and its fate. A line that passed the first door has a result
-// or, before it is carried out, only a member. Any other line was rejected or dropped.
+// outcome is one line of the agent's and its fate. A line that was accepted has a result or,
+// before it is carried out, only a member. Any other line was rejected or dropped.
 type outcome struct {
 	line     int
 	result   *apply.Result

@@ -2,8 +2,8 @@ package reviewer
 
 import "strings"
 
-// This file finds values that a function of the file has chosen, and those that Rust's parse has
-// made of a text.
+// What follows finds values that a function of the reviewed file has chosen, and those that Rust's
+// parse has made of a text.
 
 // isChooser reports whether every function of the file with this name returns a literal wherever it
 // returns, whatever its arguments are.

@@ -88,8 +88,8 @@ func (p *pattern) asksForRequest() bool {
 // i, becomes a finding. It does if the configuration selects the rule in one of these precisions:
 //   - that of the pattern's form, or low if the value lacks what the pattern asks for in Certain or
 //     Given;
-//   - that of the rule, if something in the value comes from a request, unless the pattern is one for
-//     input anyway.
+//   - that of the rule, if something in the value comes from a request, unless the pattern has this
+//     precision or is one for input anyway.
 //
 // Where asksForRequest is true, both count as medium at most, unless a request sends the value as it
 // is: then the rule's own precision counts, too.

@@ -144,7 +144,7 @@ func (c coordinator) ended(t *testing.T, id string) runs.Run {
 	return r
 }
 
-// statuses returns the events of a run.
+// statuses returns the statuses of a run's events, and asserts that the events are numbered.
 func (c coordinator) statuses(t *testing.T, id string) string {
 	t.Helper()
 	events, err := c.Events(t.Context(), id, 0)

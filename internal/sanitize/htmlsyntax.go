@@ -12,7 +12,7 @@ import (
 // spelling that this package writes.
 const ourZWSP = "&#8203;"
 
-// maxEntity is the length of the longest reference that is decoded, in bytes. The
+// maxEntity limits where the name of a reference ends, in bytes from its &. The
 // longest name of HTML, CounterClockwiseContourIntegral;, has 32.
 const maxEntity = 40
 

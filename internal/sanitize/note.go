@@ -25,7 +25,7 @@ const (
 const ownRepository = "this repository"
 
 // Note reports that a rule changed a text: which rule, what it found, how often.
-// Detail contains only letters, digits and ".-+_/ ", and at most 60 bytes, so that
+// Detail contains only letters, digits and ".-+_/ ?", and at most 60 bytes, so that
 // a note never passes on the text that it reports.
 type Note struct {
 	Rule   string

@@ -17,7 +17,7 @@ const (
 	classContext                    // stays where a script or an emoji needs it
 	classC1                         // C1 control character: removed
 	classBidiMark                   // mark of a direction: stays where right-to-left text needs it
-	classIsolate                    // begins or ends an isolate: a pair stays where a mark would
+	classIsolate                    // begins or ends an isolate: a pair stays where such text needs it
 	classBidi                       // other bidirectional control: removed
 	classSeparator                  // U+2028 or U+2029, a line break to some readers: becomes a space
 	classInvisible                  // removed

@@ -89,8 +89,8 @@ func (p *pass) separateBlock(i int, edits []edit) {
 }
 
 // indentedCode rewrites indented code that contains anything that could act, so
-// that all readers see code: with a fence if a list, table or HTML block comes
-// before it, without tabs if it is in a list or quote.
+// that all readers see code: with a fence if a list, footnote, table, HTML block or
+// quote comes before it, without tabs if it is in a list, footnote or quote.
 func (p *pass) indentedCode(i int) {
 	b := &p.doc.Blocks[i]
 	if !needsReading(p.doc.Literal(b, b.Span)) {
@@ -175,9 +175,9 @@ func (p *pass) isSeparator(i int) bool {
 	return after.Kind == markdown.ItemBlock || after.Kind == markdown.IndentedCodeBlock || p.src[after.Start] == ' '
 }
 
-// lineGuard returns the escape that keeps the text at the offset end text when the source from
-// start to end is removed, or "" if none is needed. If only marks and digits precede start on its
-// line, the text could otherwise begin a list, a heading, a quote or a fence.
+// lineGuard returns the escape that has to replace src[start:end] when that is removed, "" if none
+// is needed. If only marks and digits precede it on its line, what follows it could otherwise begin
+// a list, a heading, a quote or a fence.
 func (p *pass) lineGuard(start, end int) string {
 	for k := start; k > 0 && p.src[k-1] != '\n'; k-- {
 		if strings.IndexByte(" \t>*+-.)0123456789#", p.src[k-1]) < 0 {

@@ -177,7 +177,7 @@ func TestOtherLabelsWaitForNobody(t *testing.T) {
 }
 
 // checkJobs asserts that a job either can only read, or runs the gate alone with a token and the
-// policy's permissions. It also asserts that each action is pinned as far as possible.
+// policy's permissions. It also asserts that each action of GitHub's is pinned by its commit.
 func checkJobs(t *testing.T, where, text string, cfg config.SafeOutputs) {
 	t.Helper()
 	var w workflow

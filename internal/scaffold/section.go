@@ -11,7 +11,7 @@ const (
 	sectionEnd   = "<!-- airlock:end -->"
 )
 
-// section returns what an agent reads in a repository by itself.
+// section returns our section. Agents read the file without being asked to.
 func section() []byte {
 	return []byte(sectionBegin + "\n" +
 		"## When you run in the workflow \"Airlock\"\n\n" +

@@ -114,7 +114,7 @@ func BoundedNumber(lit string) bool {
 	return err == nil && e >= -maxNumber && e <= maxNumber
 }
 
-// trim shortens every array that is longer than its schema allows to that length, and
+// trim shortens every array that is too long for its schema to the length that is allowed, and
 // returns v and a violation for each. So a million elements too many cost nothing. It
 // follows properties, items and references. ptr and schemaPtr are the JSON pointers to v and to s.
 // In these violations, Path is still a JSON pointer.

@@ -29,7 +29,7 @@ func pointerTokens(ptr string) []string {
 	return tokens
 }
 
-// instancePath writes a JSON pointer into value as "$.tags[1].e".
+// instancePath returns the place in value that a JSON pointer names as a path: "$.tags[1].e".
 func instancePath(ptr string, value any) string {
 	var b strings.Builder
 	b.WriteByte('$')

@@ -288,7 +288,7 @@ var markdownEscapes = strings.NewReplacer("_", `\_`, "-", `\-`, ".", `\.`, "~", 
 var passwordInURL = regexp.MustCompile(`/\w*:(\w+)@`)
 
 func TestDocumentedFormsAreFound(t *testing.T) {
-	// One random password in a hundred of 16 letters reads as words do: docs/secrets.md.
+	// Of random passwords of 16 letters, one in a hundred reads as words do: docs/secrets.md.
 	const samples, readAsWords = 20, 2
 	sampler, scanner := newSamples(), New(nil)
 	for _, name := range slices.Sorted(maps.Keys(documented)) {

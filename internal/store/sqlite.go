@@ -69,8 +69,8 @@ func openSQLite(ctx context.Context, path string, prepare func(path string) erro
 	return s, nil
 }
 
-// prepareFile makes the file and its directory unless they are there. SQLite gives the
-// files that it puts next to it the same mode.
+// prepareFile makes the file and its directory unless they are there. SQLite gives its other
+// files the mode of this one.
 func prepareFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

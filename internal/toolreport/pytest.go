@@ -125,7 +125,7 @@ func (p *pytestReader) summary(rest string, isError bool) {
 }
 
 // totals reads a line of totals. A test that failed, and then failed to clean up, is counted
-// twice in that line, and has two lines in the summary; s.failed counts it once.
+// twice in that line, and has two lines in the summary; s.failed counts it once if these agree.
 func (p *pytestReader) totals(line string) {
 	s := &pytestSummary{none: true, failures: p.failures}
 	for _, m := range pytestCounts.FindAllStringSubmatch(line, -1) {

@@ -1,6 +1,6 @@
 // Package verdictreport reports an acceptance verdict: as the document that one job passes
-// to another, to people in a summary and a comment, and as Airlock's own items, which go
-// through both doors like any other.
+// to another, to people in a summary and a comment, and as Airlock's own items, which
+// packages intake and policy judge like any other.
 package verdictreport
 
 import (

@@ -144,7 +144,7 @@ func (p *Postgres) Processes() []int {
 	return pids
 }
 
-// Kill kills the server's main process; its others notice, and end as well.
+// Kill kills the server's main process. The server's other processes notice, and end as well.
 func (p *Postgres) Kill() { _ = p.process.Process.Kill() }
 
 // Stop ends the server and removes what it has kept.
