@@ -22,7 +22,7 @@ const module = "github.com/agent-airlock/airlock"
 
 // layers is the table of docs/project-layout.md as data. Of our packages, a package imports only
 // those that its row names, and internal/lazyregexp. A row names only packages above it; "*" stands
-// for all in internal.
+// for all of them.
 var layers = []struct {
 	pkg     string
 	imports string

@@ -18,8 +18,8 @@ func (j *loopJobs) sample(name string) map[string]any {
 }
 
 // TestActionLoopRequests counts the requests of a turn by the event that woke it. The configuration
-// is in a file. Apart from the requests that tell people and agents, there are at most six. On a
-// schedule there is one more for the list of the open loops.
+// is in a file. Apart from comments and dispatches, there are at most six requests. On a schedule
+// there is one more for the list of the open loops.
 func TestActionLoopRequests(t *testing.T) {
 	t.Parallel()
 	const config = ".github/airlock.yml"

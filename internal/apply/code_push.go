@@ -93,7 +93,7 @@ func pushRedirected(err error) bool {
 // alike: blocked, retried, explained.
 func pushFailure(err error) error {
 	p, ok := errors.AsType[*gitrepo.PushError](err)
-	if !ok || p.Kind == gitrepo.PushLimited { // the latter is one of GitHub's already
+	if !ok || p.Kind == gitrepo.PushLimited { // of which withinLimits made an error of GitHub's
 		return err
 	}
 	e := &githubapi.Error{Op: "push", Message: p.Error(), Err: err}

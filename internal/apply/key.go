@@ -205,8 +205,8 @@ type history struct {
 	run      int64 // the workflow run that wrote it last, or its revision; 0 outside a workflow run
 }
 
-// later reports whether a later workflow run than this one has written the object: what
-// this one knows is out of date then.
+// later reports whether a later workflow run than the given one has written the object:
+// what the given one knows is out of date then.
 func (h history) later(run event.Run) bool { return run.ID != 0 && h.run > run.ID }
 
 // marker returns the content of an entry's marker: its key and, for a stable object, this

@@ -134,7 +134,8 @@ func TestPlacesInAPendingReview(t *testing.T) {
 	}
 }
 
-// The plan shows exactly the requests that are sent for a review with comments on files.
+// The plan shows the requests that are sent for a review with comments on files, exactly except for
+// the text of the pending review, which has the time.
 func TestThePlanShowsAPendingReview(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{})
 	b.kind(safeoutput.KindCreateReviewComment, func(k *policy.KindConfig) { k.Review.OutsideDiff = policy.OutsideFile })
@@ -152,8 +153,11 @@ func TestThePlanShowsAPendingReview(t *testing.T) {
 		if want := sent[i].JSON("variables"); variables != nil && !cmp.Equal(any(variables), want) {
 			t.Errorf("request %d: planned %v, sent %v", i+1, variables, want)
 		}
-		if r.Path != sent[i].Path {
-			t.Errorf("request %d: planned %s, sent %s", i+1, r.Path, sent[i].Path)
+		if r.Method != sent[i].Method || r.Path != sent[i].Path {
+			t.Errorf("request %d: planned %s %s, sent %s %s", i+1, r.Method, r.Path, sent[i].Method, sent[i].Path)
+		}
+		if got, want := (githubtest.Request{Body: r.Body}).JSON("commit_id"), sent[i].JSON("commit_id"); !cmp.Equal(got, want) {
+			t.Errorf("request %d: planned for the commit %v, sent for %v", i+1, got, want)
 		}
 	}
 }

@@ -224,8 +224,8 @@ func (p *Plan) Append(next *Plan) {
 	p.snap = &snap
 }
 
-// InDiff reports whether the pull request's diff has a place for a review comment on lines start
-// to end of the new version of a file. It is true where the diff is not known.
+// InDiff reports whether the pull request's diff has a place for a review comment on the lines from
+// start to end of the new version of a file. It is true where the diff is not known.
 func (p *Plan) InDiff(number int, path string, start, end int) bool {
 	anchors := p.snap.diffs[number].anchors
 	return anchors == nil || anchors.Check(path, changes.Right, start, end) == nil

@@ -116,7 +116,7 @@ func TestHostileConfiguration(t *testing.T) {
 					t.Errorf("%q is missing from %q", want, got)
 				}
 			}
-			if len(got) > len(c.want) {
+			if len(got) != len(c.want) {
 				t.Errorf("found %q, want %q", got, c.want)
 			}
 		})

@@ -21,7 +21,7 @@ type IssueText struct {
 type TextVersion struct {
 	ID     string
 	Editor Actor
-	At     time.Time // in seconds
+	At     time.Time // to the second
 	// Text is the entire text after the edit, which GitHub calls the edit's diff. It is "" if
 	// GitHub does not show it, for example because somebody has removed it from the history.
 	Text string

@@ -200,8 +200,8 @@ func (s *Server) unminimizeComment(_ *conversation, in map[string]any) (any, err
 	return s.setMinimized(in, "", "UnminimizeCommentPayload", "unminimizedComment")
 }
 
-// setMinimized hides a comment for a reason, or shows it again if reason is "". It answers with a
-// payload that has the comment in this field.
+// setMinimized hides a comment for a reason, or shows it again if reason is "". payload is the type
+// of its answer, and field the answer's field that has the comment.
 func (s *Server) setMinimized(in map[string]any, reason, payload, field string) (any, error) {
 	_, d := s.findDiffComment(func(d *DiffComment) bool { return nodeID("PRRC", d.ID) == in["subjectId"] })
 	typ := "PullRequestReviewComment"

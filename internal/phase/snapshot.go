@@ -13,7 +13,7 @@ import (
 )
 
 // snapshot contains the stamps of the regular files of a directory and of the directories below it.
-// Its keys are the files' directories, relative to the former. Files are in the order in which the
+// Its keys are the files' directories, relative to the uppermost. Files are in the order in which the
 // system lists them, which stays the same as long as none is added or removed.
 type snapshot map[string][]stamped
 

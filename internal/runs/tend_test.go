@@ -111,7 +111,7 @@ func TestRunsThatLoseTheirWorkerAgainAndAgain(t *testing.T) {
 		if r, err := c.Get(t.Context(), r.ID); err != nil || r.Worker != "dead" || r.StatusReason != nil {
 			t.Errorf("%+v, %v", r, err)
 		}
-		last := start(t, location, 1) // which finds that its worker is not there any more
+		last := start(t, location, 1) // which finds that the run's worker is not there any more
 		if !store.IsURL(location) {
 			last.ended(t, r.ID)
 		}

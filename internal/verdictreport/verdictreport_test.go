@@ -27,7 +27,7 @@ func document(statuses ...acceptance.Status) *verdictreport.Document {
 	return d
 }
 
-// checkRun returns the check run that reports a document.
+// checkRun returns the check run that reports a document in a pull request whose head is at.
 func checkRun(t *testing.T, d *verdictreport.Document, at string, tick bool) *safeoutput.CheckRun {
 	t.Helper()
 	plain := func(s string) string { return s }
