@@ -20,7 +20,8 @@ type diffReader struct {
 	oldLeft int // lines of the old file that are still to come in the hunk
 	newLeft int // lines of the new file that are still to come in the hunk
 	hunk    []hunkLine
-	size    int // of the hunk's lines, in bytes
+	size    int  // of the hunk's lines, in bytes
+	inParts bool // lines of the current hunk were passed on before its end
 }
 
 // newDiff returns a reader that makes findings of a formatter's diff.
@@ -70,7 +71,7 @@ func (d *diffReader) begin(line string) bool {
 	if oldCount == 0 {
 		start++ // the hunk comes after that line
 	}
-	d.next, d.oldLeft, d.newLeft = start, oldCount, newCount
+	d.next, d.oldLeft, d.newLeft, d.inParts = start, oldCount, newCount, false
 	return true
 }
 
@@ -91,8 +92,8 @@ func (d *diffReader) body(line string) {
 	if line != "" {
 		l.sign, l.text = line[0], line[1:]
 	}
-	if l.cut = len(l.text) > maxText; l.cut {
-		l.text = text.TruncateBytes(l.text, maxText)
+	if len(l.text) > maxText {
+		l.text, l.cut = text.TruncateBytes(l.text, maxText), true
 	}
 	switch l.sign {
 	case '-':
@@ -107,9 +108,7 @@ func (d *diffReader) body(line string) {
 	}
 	d.hunk = append(d.hunk, l)
 	if d.size += len(l.text) + 1; d.size > maxHunk {
-		for i := range d.hunk {
-			d.hunk[i].cut = true
-		}
+		d.inParts = true
 		d.flush()
 	}
 	if d.oldLeft <= 0 && d.newLeft <= 0 {
@@ -120,6 +119,11 @@ func (d *diffReader) body(line string) {
 
 // flush passes on the edits of the lines that were read.
 func (d *diffReader) flush() {
+	if d.inParts {
+		for i := range d.hunk {
+			d.hunk[i].cut = true
+		}
+	}
 	for _, e := range editsOf(d.hunk) {
 		d.emit(d.path, e)
 	}

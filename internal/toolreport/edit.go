@@ -154,7 +154,7 @@ type hunkLine struct {
 	sign   byte // ' ', '-' or '+'
 	text   string
 	number int  // in the old file; for an added line, the number of the next old line
-	cut    bool // text is not the complete line
+	cut    bool // no suggestion has the line: it, or its hunk, is too long
 }
 
 // editsOf returns the edits of a hunk: each run of changed lines, with the kept lines that its

@@ -182,6 +182,7 @@ func TestDiffsBecomeSuggestions(t *testing.T) {
 		"removed, alone":             {"@@ -3 +2,0 @@\n-a\n", []finding.Finding{{Range: span(3, 0, 3, 0)}}},
 		"a line too long":            {"@@ -1 +1 @@\n-a\n+" + strings.Repeat("x", 9000) + "\n", []finding.Finding{{Range: span(1, 0, 1, 0)}}},
 		"very many lines":            {"@@ -1 +1,1200 @@\n-a\n" + strings.Repeat("+x\n", 1200), []finding.Finding{{Range: span(1, 0, 1, 0)}}},
+		"a hunk in parts":            {"@@ -1,3000 +1 @@\n" + strings.Repeat("-"+strings.Repeat("x", 2_000)+"\n", 3_000) + "+B\n", []finding.Finding{{Range: span(1, 0, 2097, 0)}, {Range: span(2098, 0, 3000, 0)}}},
 		"looks like a head":          {"@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []finding.Finding{{Range: span(1, 0, 1, 0), Suggestion: "++ y"}}},
 		"no hunk":                    {"@@ -x,2 +1 @@\n-a\n", nil},
 	} {
