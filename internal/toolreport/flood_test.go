@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFlood asserts that output before a flood of lines, in the middle of it and after it is read.
-// It also asserts that a tool's line about a test or a file is never dropped as part of a flood.
+// TestFlood asserts that output is read whether it comes before a flood of lines, in the middle of
+// it, or after it. It also asserts that a tool's line about a test is never dropped as part of a flood.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	const mocha = "\n  1 passing (3ms)\n  2 failing\n\n  1) adds:\n\n      Error: no\n      at a (/src/a.js:3:4)\n\n"
@@ -50,8 +50,8 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestFloodEnds asserts that the last lines of a flood are read: those before a package's
-// failure are its message.
+// TestFloodEnds asserts that the first and the last lines of a flood are read: here they are the
+// message of the package's failure that follows.
 func TestFloodEnds(t *testing.T) {
 	t.Parallel()
 	var printed strings.Builder

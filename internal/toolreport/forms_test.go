@@ -79,6 +79,7 @@ func TestDirectoriesThatACommandChangesTo(t *testing.T) {
 		"make, all left": {"make lint", "make[1]: Entering directory '/src/lib'\nmake[2]: Entering directory '/src/lib/in'\nmake[2]: Leaving directory '/src/lib/in'\nmake[1]: Leaving directory '/src/lib'\na.go:1:2: odd\n", "app/a.go"},
 		"ninja":          {"meson compile -C build", "ninja: Entering directory `/src/app/build'\n../a.go:1:2: odd\n", "app/a.go"},
 		"make, outside":  {"make lint", "make: Entering directory '/etc'\na.go:1:2: odd\n", "app/a.go"},
+		"make, the root": {"make -C .. lint", "make: Entering directory '/src'\na.go:1:2: odd\n", "a.go"},
 	} {
 		got := read(t, toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}, Dir: "app"},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})

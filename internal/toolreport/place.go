@@ -62,8 +62,9 @@ func (p *places) moved(line string) {
 			return
 		}
 	}
-	dir, ok := p.below(path.Clean(strings.Trim(named, "`'\"")))
-	if !ok {
+	named = path.Clean(strings.Trim(named, "`'\""))
+	dir, ok := p.below(named)
+	if !ok && !slices.Contains(p.roots, named) {
 		dir = p.dir
 	}
 	if enters {
@@ -131,7 +132,9 @@ func (p *places) nearest(rel string) string {
 	return s
 }
 
-func (p *places) below(abs string) (string, bool) {
+// below returns an absolute path relative to the root that contains it. ok is false if none does, and
+// for a root itself.
+func (p *places) below(abs string) (rel string, ok bool) {
 	for _, r := range p.roots {
 		rest, ok := strings.CutPrefix(abs, r+"/")
 		if !ok && isWindows(r) && len(abs) > len(r) && strings.EqualFold(abs[:len(r)+1], r+"/") {
