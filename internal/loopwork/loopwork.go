@@ -175,18 +175,20 @@ func (h *Hands) keptFix(ctx context.Context, id, key string, run func() (fixer.R
 		return result, err
 	}
 	if !known {
-		if result, err = run(); err != nil {
-			return result, err
-		}
-		raw, err := json.Marshal(result)
+		fresh, err := run()
 		if err != nil {
-			return result, err
+			return fresh, err
+		}
+		raw, err := json.Marshal(fresh)
+		if err != nil {
+			return fresh, err
 		}
 		if body, err = h.book.Keep(ctx, id, key, string(raw)); err != nil {
-			return result, err
+			return fresh, err
 		}
 	}
-	return result, json.Unmarshal([]byte(body), &result)
+	err = json.Unmarshal([]byte(body), &result)
+	return result, err
 }
 
 // watch waits for a commit that the loop does not know.
