@@ -132,7 +132,7 @@ func (d *diffReader) flush() {
 
 func (d *diffReader) end() {
 	d.flush()
-	d.path, d.oldLeft, d.newLeft = "", 0, 0
+	d.path, d.oldLeft, d.newLeft, d.inParts = "", 0, 0, false
 }
 
 // diffPath reads a file's name: "app.go.orig", "a/app.go", with a time after a tab.

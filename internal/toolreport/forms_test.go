@@ -201,6 +201,21 @@ func TestDiffsBecomeSuggestions(t *testing.T) {
 	}
 }
 
+// TestRustfmtsLongHunk checks that nothing is suggested for a hunk that is too long to be kept, and
+// that the next one has its suggestion.
+func TestRustfmtsLongHunk(t *testing.T) {
+	t.Parallel()
+	diff := "Diff in a.rs:1:\n" + strings.Repeat("-"+strings.Repeat("x", 2_000)+"\n", 3_000) + "+B\nDiff in b.rs:7:\n-c\n+C\n"
+	got := read(t, toolreport.Tool{Name: "rustfmt"}, output{Stdout: strings.NewReader(diff), Exit: toolreport.Exit{Code: 1}})
+	var suggestions []string
+	for _, f := range got.Findings {
+		suggestions = append(suggestions, f.Path+": "+f.Suggestion)
+	}
+	if diff := cmp.Diff([]string{"a.rs: ", "a.rs: ", "b.rs: C"}, suggestions); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTAP(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
