@@ -55,7 +55,9 @@ func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
 		"a quotation is not a script": {"npm run lint", npm + "eslint .\n" + stylish + "\n> run it with --fix\n", false},
 		"a known directory":           {"cd web && eslint .", stylish, false},
 		"directories on the way":      {"eslint . && cd web && eslint .", stylish, true},
+		"a hyphen in its name":        {"cd my-web && eslint .", stylish, false},
 		"an unknown directory":        {"cd $DIR && eslint .", stylish, true},
+		"the directory before":        {"cd - && eslint .", stylish, true},
 	} {
 		got := read(t, toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
@@ -70,6 +72,7 @@ func TestDirectoriesThatACommandChangesTo(t *testing.T) {
 	for name, c := range map[string]struct{ command, stdout, want string }{
 		"none":           {"go vet ./...", "./a.go:1:2: odd\n", "app/a.go"},
 		"cd":             {"cd web && go vet ./...", "./a.go:1:2: odd\n", "app/web/a.go"},
+		"cd, a hyphen":   {"cd my-web && go vet ./...", "./a.go:1:2: odd\n", "app/my-web/a.go"},
 		"cd of yarn":     {"yarn lint", "$ cd web && go vet ./...\n./a.go:1:2: odd\n", "app/web/a.go"},
 		"make":           {"make lint", "make[1]: Entering directory '/src/app/lib'\na.go:1:2: odd\n", "app/lib/a.go"},
 		"make, in it":    {"make lint", "make[1]: Entering directory '/src/lib'\na.go:1:2: odd\nmake[1]: Leaving directory '/src/lib'\n", "lib/a.go"},

@@ -38,7 +38,7 @@ func (p *places) started(commands [][]string) {
 	for i, words := range commands {
 		switch {
 		case words[0] != "cd" && words[0] != "pushd":
-		case i > 0 || len(words) != 2 || strings.HasPrefix(words[1], "/") || strings.ContainsAny(words[1], "$`~*?-"):
+		case i > 0 || len(words) != 2 || strings.HasPrefix(words[1], "/") || strings.HasPrefix(words[1], "-") || strings.ContainsAny(words[1], "$`~*?"):
 			p.lost = true
 		default:
 			p.current = path.Join(p.dir, words[1])
