@@ -63,7 +63,7 @@ type Sanitizer struct {
 	passes sync.Pool // of *pass: buffers for reading bodies
 }
 
-// New returns a Sanitizer. It fails if an allowed domain is not a host name, an allowed
+// New returns a Sanitizer. It fails if an allowed domain or ServerHost is not a host name, an allowed
 // mention not the name of a user or team, or an allowed reference not a repository.
 func New(cfg Config) (*Sanitizer, error) {
 	s := &Sanitizer{

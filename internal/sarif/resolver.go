@@ -158,7 +158,7 @@ func (r *resolver) resolveBase(uri, base string) string {
 		}
 		base = next
 	}
-	return given // the ids are circular, or more than 8 depend on each other
+	return given // the ids are circular, or 8 or more depend on each other
 }
 
 // isAbsolute reports whether a URI has a scheme or an absolute path.
