@@ -134,7 +134,8 @@ func TestBodyEndsWithTheMarkerAndFits(t *testing.T) {
 	}
 }
 
-// TestNoTextIsLostWithoutANote cuts texts at a limit that falls inside one visible character.
+// TestNoTextIsLostWithoutANote cuts texts at a limit that falls next to a visible character or
+// inside it.
 func TestNoTextIsLostWithoutANote(t *testing.T) {
 	cfg := Config{Sanitizer: sanitizer(t)}
 	for _, unit := range []string{"x", "😀", "👩‍👩‍👧‍👦", "&amp;"} {

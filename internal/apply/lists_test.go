@@ -50,7 +50,7 @@ func TestAdoptionAsksForOwnIssuesAlone(t *testing.T) {
 }
 
 // TestAdoptionWithoutTheAccountsName asserts that adoption works where GitHub does not show
-// the account, and that the list still ends with what was opened meanwhile.
+// the account, and that the list is still not read beyond what was opened meanwhile.
 func TestAdoptionWithoutTheAccountsName(t *testing.T) {
 	f := fixture()
 	f.Viewer = githubtest.Account{Login: "agents[bot]", ID: 99}
