@@ -18,7 +18,7 @@ import (
 
 // Limits of what is read of a work tree.
 const (
-	maxWorkFiles = 2_000_000 // names, without ignored ones
+	maxWorkFiles = 2_000_000 // names, without those in ignored directories
 	maxWorkFile  = 100 << 20 // bytes of a changed file; GitHub accepts no larger one
 	maxWorkBytes = 2 << 30   // bytes of all changed files
 	maxDepth     = 200       // of directories that are not committed

@@ -43,7 +43,7 @@ func (p LineProblem) String() string {
 
 // problems returns the reasons why lines that were collected would be refused, by line: those of
 // the first door, and for lines that pass it, those of the owner's rules that need no GitHub. An agent
-// can correct itself from them. The error is one of the workspace.
+// can correct itself from them. The error is about the workspace.
 func (g *Gate) problems(ctx context.Context, res intake.Result, known Rehearsal) ([]LineProblem, error) {
 	list := []LineProblem{}
 	for _, r := range res.Rejected {

@@ -169,8 +169,8 @@ type Patience struct {
 // limit ends.
 const (
 	firstLimitWait = time.Minute
-	maxLimitWait   = 15 * time.Minute
 	minLimitWait   = time.Second
+	maxLimitWait   = 15 * time.Minute
 )
 
 // defaultMaxWait is PaceConfig.MaxWait where nothing is configured.
