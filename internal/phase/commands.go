@@ -182,18 +182,22 @@ func readClippyOptions(line string) (o clippyOptions) {
 }
 
 // levelFlag returns the flag by which a word sets the level of a lint, such as "-D" for "--deny",
-// and the name of the lint if that is in the same word, as in "-Dwarnings". Both are "" for any
-// other word.
+// and the name of the lint if that is in the same word, as in "-Dwarnings" and "--deny=warnings". Both
+// are "" for any other word.
 func levelFlag(word string) (flag, name string) {
-	switch strings.TrimPrefix(word, "--") {
-	case "deny":
-		return "-D", ""
-	case "warn":
-		return "-W", ""
-	case "allow":
-		return "-A", ""
-	case "forbid":
-		return "-F", ""
+	if long, isLong := strings.CutPrefix(word, "--"); isLong {
+		level, name, _ := strings.Cut(long, "=")
+		switch level {
+		case "deny":
+			return "-D", name
+		case "warn":
+			return "-W", name
+		case "allow":
+			return "-A", name
+		case "forbid":
+			return "-F", name
+		}
+		return "", ""
 	}
 	if len(word) >= 2 && word[0] == '-' && strings.IndexByte("DWAF", word[1]) >= 0 {
 		return word[:2], word[2:]
