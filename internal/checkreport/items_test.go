@@ -9,6 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/toolreport"
@@ -453,6 +454,35 @@ func TestAFailedTestWithoutAName(t *testing.T) {
 
 // TestFailedTestsAreDistinguishedByName asserts that the finding of a failed test stays the same when
 // the test prints something else, such as another address.
+// TestTheHelpOfARuleStaysInItsFold asserts that the help of a rule, which may be anybody's Markdown,
+// changes nothing of the comment below it, also where it is too long, and that a short description is
+// left out of the help only where it is a paragraph.
+func TestTheHelpOfARuleStaysInItsFold(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x := 1\n", 2000)
+	for help, want := range map[string]string{
+		"Never use eval.\n\n```go\nx := 1":                "Never use eval.\n\n```go\nx := 1\n```\n\n</details>",
+		"Text.\n\n```go\n" + long + "```":                 "x := 1\n```\n\n*The rest was cut: the findings document has it.*\n\n</details>",
+		"Text.\n\n<!-- open":                              "</details>",
+		"Text.\n\neval\n\nMore.":                          "Text.\n\nMore.\n\n</details>",
+		"An evaluation by eval, such as in medieval code": "An evaluation by eval, such as in medieval code\n\n</details>",
+	} {
+		in := failing()
+		in.Result.Reviews[1].Blocking[0].Suggestion = "\tfixed()"
+		in.Rules = func(_, rule string) (finding.Rule, bool) {
+			return finding.Rule{ID: rule, Short: "eval", Help: help}, rule == "go-sql"
+		}
+		body := passFirstDoor(t, checkreport.New(in), allItems(t))[safeoutput.KindCreateReviewComment][0].Item().(*safeoutput.CreateReviewComment).Body
+		doc := markdown.Scan(body)
+		suggestion := slices.ContainsFunc(doc.Blocks, func(b markdown.Block) bool {
+			return b.Kind == markdown.FencedCodeBlock && strings.HasPrefix(body[b.Start:], "```suggestion\n") && b.Parent < 0
+		})
+		if !suggestion || !strings.Contains(body, want) || !strings.HasSuffix(body, "</sub>\n") {
+			t.Errorf("help %.40q: want %q and a suggestion in\n%.600s\n…%s", help, want, body, body[max(0, len(body)-300):])
+		}
+	}
+}
+
 func TestFailedTestsAreDistinguishedByName(t *testing.T) {
 	t.Parallel()
 	names := func(address string) (out []string) {

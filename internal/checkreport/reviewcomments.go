@@ -163,8 +163,9 @@ func (f shownFinding) commentBody(rules finding.Rules, safe SafeText) string {
 	if rule.Short != "" && rule.Short != f.Message {
 		b.WriteString(markdown.EscapeText(safe.Line(text.Truncate(rule.Short, 1000))) + "\n\n")
 	}
-	if help := strings.TrimSpace(strings.Replace(rule.Help, rule.Short, "", 1)); help != "" {
-		b.WriteString("<details><summary>More</summary>\n\n" + text.Truncate(help, 8000) + "\n\n</details>\n\n")
+	if help := withoutParagraph(rule.Help, rule.Short); help != "" {
+		help, _ = markdown.Cut(help, maxHelp, "*The rest was cut: the findings document has it.*")
+		b.WriteString("<details><summary>More</summary>\n\n" + help + markdown.CloseOpen(help) + "\n\n</details>\n\n")
 	}
 	b.WriteString(f.alsoHere(safe))
 	if s := f.Suggestion; s != "" && len(s) <= maxSuggestion && safe.Code(s) == s {
@@ -175,6 +176,18 @@ func (f shownFinding) commentBody(rules finding.Rules, safe SafeText) string {
 }
 
 // maxMore bounds the further findings of its line that a comment lists.
+// maxHelp bounds the help of a rule in a comment, in UTF-16 units.
+const maxHelp = 8000
+
+// withoutParagraph returns Markdown without the first paragraph that is exactly this text.
+func withoutParagraph(md, paragraph string) string {
+	paragraphs := strings.Split(strings.TrimSpace(md), "\n\n")
+	if i := slices.Index(paragraphs, paragraph); i >= 0 {
+		paragraphs = slices.Delete(paragraphs, i, i+1)
+	}
+	return strings.TrimSpace(strings.Join(paragraphs, "\n\n"))
+}
+
 const maxMore = 5
 
 // alsoHere lists the check's other findings for the comment's line.
@@ -193,7 +206,7 @@ func (f shownFinding) alsoHere(safe SafeText) string {
 		b.WriteString("\n")
 	}
 	if left > 0 {
-		b.WriteString("- and " + strconv.Itoa(left) + " more, which the job summary lists\n")
+		b.WriteString("- and " + strconv.Itoa(left) + " more, which the findings document lists\n")
 	}
 	return b.String() + "\n"
 }
