@@ -142,7 +142,7 @@ func (v *Delivery) afterUpload(outcomes []Outcome) {
 			continue
 		}
 		for i, f := range v.shown {
-			if f.Check == phase.SecurityReview && f.Path != "" && f.StartLine > 0 {
+			if f.Check == phase.SecurityReview && isPlaceable(f.Path) && f.StartLine > 0 {
 				v.places[i] = place{on: inAlert, url: v.in.AlertsURL, planned: o.Planned}
 			}
 		}

@@ -1,6 +1,7 @@
 package checkreport
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -128,7 +129,7 @@ func (d *Document) annotations(safe SafeText, include func(int) bool, problems b
 		if f.Rule != "" {
 			title += ": " + safe.Line(f.Rule)
 		}
-		annotations = append(annotations, Annotation{Severity: f.Severity, Title: title, Message: safe.Line(f.Message), Path: f.Path, StartLine: f.StartLine, EndLine: f.lastLine()})
+		annotations = append(annotations, Annotation{Severity: f.Severity, Title: title, Message: cmp.Or(safe.Line(f.Message), title), Path: f.Path, StartLine: f.StartLine, EndLine: f.lastLine()})
 	}
 	for _, r := range d.rows() {
 		if problems && r.status == phase.Fail && !found[r.check] && len(r.problems) > 0 {

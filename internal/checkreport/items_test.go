@@ -225,17 +225,35 @@ func TestFindingsOfNoCommit(t *testing.T) {
 	}
 }
 
-// TestPathsThatNobodyCanSee asserts that findings in files whose names have characters that cannot
-// be seen get neither a comment nor an annotation, but are in the text of the check run.
-func TestPathsThatNobodyCanSee(t *testing.T) {
+// TestPathsThatNoCommentCanBeOn asserts that findings in files whose names GitHub or the first door
+// refuses have neither a comment nor an annotation, and do not count as shown by code scanning
+// either: they are in the text of the check run.
+func TestPathsThatNoCommentCanBeOn(t *testing.T) {
 	t.Parallel()
-	in := failing()
-	in.Result.Reviews[1].Blocking[0].Path = "api/\u202egnp.go"
-	in.Result.Roots[0].Checks[1].Blocking[0].Path = "api/a\nb.go"
-	got := passFirstDoor(t, checkreport.New(in), allItems(t))
-	run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun)
-	if n, m := len(got[safeoutput.KindCreateReviewComment]), len(run.Annotations); n != 2 || m != 0 || !strings.Contains(run.Text, "db.Query gets SQL") || !strings.Contains(run.Text, "fmt.Printf format") {
-		t.Errorf("%d comments and %d annotations, want 2 and 0, and the others in\n%s", n, m, run.Text)
+	for _, path := range []string{"api/\u202egnp.go", "api/a\nb.go", "api/a\u2028b.go", `api\b.go`, "c:b.go", "api://b.go"} {
+		for _, refused := range []refusedKinds{nil, noAlerts} {
+			in := failing()
+			in.Result.Reviews[1].Blocking[0].Path = path
+			in.Result.Roots[0].Checks[1].Blocking[0].Path = path
+			got := deliver(t, checkreport.New(in).Deliver(allItems(t)), refused, nil)
+			run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun)
+			if n, m := len(got[safeoutput.KindCreateReviewComment]), len(run.Annotations); n != 2 || m != 0 || !strings.Contains(run.Text, "db.Query gets SQL") || !strings.Contains(run.Text, "fmt.Printf format") {
+				t.Errorf("%q: %d comments and %d annotations, want 2 and 0, and the others in\n%s", path, n, m, run.Text)
+			}
+		}
+	}
+}
+
+// TestAFindingOfFewWordsHasAnAnnotation asserts that GitHub, which accepts no annotation without a
+// message, has one for each finding that counts as shown by an annotation.
+func TestAFindingOfFewWordsHasAnAnnotation(t *testing.T) {
+	t.Parallel()
+	in, wanted := failing(), allItems(t)
+	wanted.ReviewComments = 0
+	in.Result.Roots[0].Checks[1].Blocking[0].Message = "\u200b"
+	run := passFirstDoor(t, checkreport.New(in), wanted)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun)
+	if !slices.ContainsFunc(run.Annotations, func(a safeoutput.CheckAnnotation) bool { return a.Message == "linter: printf" }) {
+		t.Errorf("%+v", run.Annotations)
 	}
 }
 
@@ -436,24 +454,6 @@ func TestASuggestionKeepsItsEmptyLines(t *testing.T) {
 	}
 }
 
-// TestAFailedTestWithoutAName asserts that such a test is shown with its message, if it has one.
-func TestAFailedTestWithoutAName(t *testing.T) {
-	t.Parallel()
-	for want, f := range map[string]toolreport.Failure{
-		"tests: a target's process ended": {Message: "a target's process ended"},
-		"tests: a test failed":            {},
-	} {
-		in := failing()
-		in.Result.Roots[0].Dir = "."
-		in.Result.Roots[0].Checks[3].Failures = []toolreport.Failure{f}
-		if lines := checkreport.New(in).Failures(safeText(t)); !slices.Contains(lines, want) {
-			t.Errorf("%q is not in %q", want, lines)
-		}
-	}
-}
-
-// TestFailedTestsAreDistinguishedByName asserts that the finding of a failed test stays the same when
-// the test prints something else, such as another address.
 // TestTheHelpOfARuleStaysInItsFold asserts that the help of a rule, which may be anybody's Markdown,
 // changes nothing of the comment below it, also where it is too long, and that a short description is
 // left out of the help only where it is a paragraph.
@@ -483,6 +483,24 @@ func TestTheHelpOfARuleStaysInItsFold(t *testing.T) {
 	}
 }
 
+// TestAFailedTestWithoutAName asserts that such a test is shown with its message, if it has one.
+func TestAFailedTestWithoutAName(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[string]toolreport.Failure{
+		"tests: a target's process ended": {Message: "a target's process ended"},
+		"tests: a test failed":            {},
+	} {
+		in := failing()
+		in.Result.Roots[0].Dir = "."
+		in.Result.Roots[0].Checks[3].Failures = []toolreport.Failure{f}
+		if lines := checkreport.New(in).Failures(safeText(t)); !slices.Contains(lines, want) {
+			t.Errorf("%q is not in %q", want, lines)
+		}
+	}
+}
+
+// TestFailedTestsAreDistinguishedByName asserts that the finding of a failed test stays the same when
+// the test prints something else, such as another address.
 func TestFailedTestsAreDistinguishedByName(t *testing.T) {
 	t.Parallel()
 	names := func(address string) (out []string) {

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -145,10 +146,10 @@ func (f *shownFinding) add(also Finding) {
 	}
 }
 
-// isPlaceable reports whether a comment can be placed on a path: GitHub accepts no path with
-// invisible characters.
+// isPlaceable reports whether a comment can be placed on a path: it passes the first door, and it has
+// no invisible characters, which GitHub does not accept.
 func isPlaceable(path string) bool {
-	return path != "" && !strings.ContainsFunc(path, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
+	return intake.IsFilePath(path) && !strings.ContainsFunc(path, func(r rune) bool { return unicode.Is(unicode.Cf, r) })
 }
 
 // commentBody returns a finding as a review comment: what is wrong, what to do, and the
@@ -175,7 +176,6 @@ func (f shownFinding) commentBody(rules finding.Rules, safe SafeText) string {
 	return b.String()
 }
 
-// maxMore bounds the further findings of its line that a comment lists.
 // maxHelp bounds the help of a rule in a comment, in UTF-16 units.
 const maxHelp = 8000
 
@@ -188,6 +188,7 @@ func withoutParagraph(md, paragraph string) string {
 	return strings.TrimSpace(strings.Join(paragraphs, "\n\n"))
 }
 
+// maxMore bounds the further findings of its line that a comment lists.
 const maxMore = 5
 
 // alsoHere lists the check's other findings for the comment's line.

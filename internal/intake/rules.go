@@ -73,6 +73,12 @@ func (j *recordJudge) checkPath(field, p string) string {
 	return clean
 }
 
+// IsFilePath reports whether an item may name a file by this path.
+func IsFilePath(path string) bool {
+	_, problem := relativePath(path)
+	return problem == ""
+}
+
 // relativePath returns a path without "." elements and doubled slashes, or why it is
 // not that of a file in the repository.
 func relativePath(p string) (clean, problem string) {
