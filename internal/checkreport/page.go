@@ -147,7 +147,7 @@ func (p *page) output(c Check) {
 	}
 	title := "Output"
 	if c.Root != "." {
-		title += " in " + p.text(c.Root)
+		title += " in " + markdown.EscapeHTML(p.safe.Line(c.Root))
 	}
 	p.printf("\n<details><summary>%s</summary>\n\n%s\n\n</details>\n", title, markdown.Fence("text", text.Truncate(p.safe.Code(printed), maxExcerpt)))
 }

@@ -1,6 +1,9 @@
 package markdown
 
-import "strings"
+import (
+	"html"
+	"strings"
+)
 
 // EscapeText turns untrusted plain text into Markdown that renders as exactly
 // that text, on one line: line breaks and tabs become spaces, outer space is
@@ -30,6 +33,10 @@ func EscapeText(s string) string {
 	}
 	return b.String()
 }
+
+// EscapeHTML turns untrusted plain text into one line of HTML that shows it, for an element in a
+// block of HTML, such as a <summary>: Markdown does not read the backslashes of [EscapeText] there.
+func EscapeHTML(s string) string { return html.EscapeString(joinLines(s)) }
 
 // lineStartEscape returns the offset of the character whose escaping keeps s
 // from opening a block, or -1.

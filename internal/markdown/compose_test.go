@@ -65,6 +65,13 @@ func TestEscapeText(t *testing.T) {
 	}
 }
 
+func TestEscapeHTML(t *testing.T) {
+	in := " apps/[id]/_x_\n~`*\\ <b>&amp; "
+	if got, want := EscapeHTML(in), "apps/[id]/_x_ ~`*\\ &lt;b&gt;&amp;amp;"; got != want {
+		t.Errorf("EscapeHTML(%q) = %q, want %q", in, got, want)
+	}
+}
+
 func TestMarker(t *testing.T) {
 	m := Marker("00ff")
 	if m != "<!-- airlock:v1 key=00ff -->" {

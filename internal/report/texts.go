@@ -199,7 +199,7 @@ func (r *Report) writeTexts(b *strings.Builder) {
 		if n == 1 {
 			b.WriteString("\n**The texts, as they would be posted**\n")
 		}
-		fmt.Fprintf(b, "\n<details><summary>%s, <code>%s</code> on %s</summary>\n", lineNumbers([]apply.Member{*m.item}), m.item.Kind, escaped(r.plain(m.op.Target)))
+		fmt.Fprintf(b, "\n<details><summary>%s, <code>%s</code> on %s</summary>\n", lineNumbers([]apply.Member{*m.item}), m.item.Kind, markdown.EscapeHTML(r.plain(m.op.Target)))
 		for _, shown := range texts {
 			fmt.Fprintf(b, "\n%s:\n\n%s\n", markdown.CodeSpan(shown.field), shown.fence())
 		}

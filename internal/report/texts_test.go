@@ -61,6 +61,16 @@ func TestTextsAreShownAsTheyWouldBePosted(t *testing.T) {
 	}
 }
 
+// TestTheTitleOfAFoldIsHTML asserts that a branch's name reads in the title of a fold, where Markdown
+// is not read, as it is, and makes no element there.
+func TestTheTitleOfAFoldIsHTML(t *testing.T) {
+	r := planOf(apply.ItemText{Field: "body", Asked: "a", Posted: "a", Mode: safeoutput.Body})
+	r.plan.Operations[0].Target = "branch fix/_x_&<b>"
+	if summary := r.Summary(1 << 20); !strings.Contains(summary, " on branch fix/_x_&amp;&lt;b&gt;</summary>") {
+		t.Errorf("%s", summary)
+	}
+}
+
 func TestLongTextsAreFolded(t *testing.T) {
 	var long strings.Builder
 	for i := range 100 {
