@@ -3,6 +3,8 @@ package apply
 import (
 	"context"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
 // agentReport describes a kind of items that report something to people. By themselves they
@@ -74,6 +76,17 @@ func (r agentReport) planIssue(p *planner, group []*entry) Operation {
 		op.work = &issueWork{op.work, r.asFailed}
 	}
 	return op
+}
+
+// labelled returns a text of an agent's with a label in bold in front of it. A text that does not
+// begin with a paragraph, such as a list or a code fence, begins below the label, because it would
+// not be one on the label's line.
+func labelled(label, md string) string {
+	separator := "\n\n"
+	if blocks := markdown.Scan(md).Blocks; len(blocks) > 0 && blocks[0].Kind == markdown.ParagraphBlock {
+		separator = " "
+	}
+	return "**" + label + "**" + separator + apart(md)
 }
 
 // asFailed turns done, the result of opening the issue, into the result of the report. The report

@@ -25,9 +25,12 @@ var missingDataHandler = reportHandler(agentReport{
 	section: func(e *entry) string {
 		it := e.item.(*safeoutput.MissingData)
 		parts := []string{"### " + markdown.CodeSpan(cmp.Or(it.DataType, "data"))}
-		for _, p := range []struct{ label, text string }{{"", it.Reason}, {"**What is known:** ", it.Context}, {"**What could help instead:** ", it.Alternatives}} {
+		if strings.TrimSpace(it.Reason) != "" {
+			parts = append(parts, apart(it.Reason))
+		}
+		for _, p := range []struct{ label, text string }{{"What is known:", it.Context}, {"What could help instead:", it.Alternatives}} {
 			if strings.TrimSpace(p.text) != "" {
-				parts = append(parts, p.label+apart(p.text))
+				parts = append(parts, labelled(p.label, p.text))
 			}
 		}
 		return strings.Join(parts, "\n\n")

@@ -24,7 +24,7 @@ var missingToolHandler = reportHandler(agentReport{
 		it := e.item.(*safeoutput.MissingTool)
 		s := "### " + markdown.CodeSpan(it.Tool) + "\n\n" + apart(it.Reason)
 		if strings.TrimSpace(it.Alternatives) != "" {
-			s += "\n\n**What could help instead:** " + apart(it.Alternatives)
+			s += "\n\n" + labelled("What could help instead:", it.Alternatives)
 		}
 		return s
 	},
