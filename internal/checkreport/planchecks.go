@@ -54,12 +54,15 @@ func (d *Document) PlanChecks(show SafeText) *pages.PlanChecks {
 		}
 		p.Findings = append(p.Findings, shown)
 	}
-	silenced, _ := head(d.NewSuppressions, maxRows)
+	silenced, left := head(d.NewSuppressions, maxRows)
 	p.Silenced = textsOf(silenced, func(s NewSuppression) string {
 		if s.TakesOut {
 			return "taken out: " + line(s.line())
 		}
 		return line(s.line())
 	})
+	if left > 0 {
+		p.Silenced = append(p.Silenced, fmt.Sprintf("… and %d more, in the findings document", left))
+	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -185,6 +186,31 @@ func TestASummaryFits(t *testing.T) {
 	}
 	if s := d.Summary(safeText(t), 1<<20); !strings.Contains(s, "… and 498 more<") && !strings.Contains(s, "… and 498 more |") || !strings.Contains(s, "… and 471 more, in the findings document") {
 		t.Error("the summary does not show how much it leaves out:\n" + s[:3000])
+	}
+}
+
+// TestADirectoryInTheTitleOfAFold asserts that the title of a fold, which is HTML, shows a directory
+// as it is named.
+func TestADirectoryInTheTitleOfAFold(t *testing.T) {
+	t.Parallel()
+	in := failing()
+	in.Result.Roots[0].Dir = "apps/[id]/_x_&<b>"
+	if s := checkreport.New(in).Summary(safeText(t), 1<<20); !strings.Contains(s, "<summary>Output in apps/[id]/_x_&amp;&lt;b&gt;</summary>") {
+		t.Errorf("%s", s)
+	}
+}
+
+// TestACommentThatIsCutLinksTheRest asserts that the comment, of which anything may be cut, still has
+// the link to the job summary, where the rest is.
+func TestACommentThatIsCutLinksTheRest(t *testing.T) {
+	t.Parallel()
+	in, wanted := failing(), linked(t)
+	for i := range 200 {
+		in.Result.Missing = append(in.Result.Missing, phase.MissingTool{Tool: fmt.Sprint("tool-", i, strings.Repeat("x", 300)), Check: phase.Linter, Command: "c", Override: "lint_command"})
+	}
+	body := passFirstDoor(t, checkreport.New(in), wanted)[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment).Body
+	if i := strings.Index(body, "The rest was cut"); i < 0 || !strings.Contains(body[i:], "[The job summary]("+wanted.SummaryURL+")") {
+		t.Errorf("the comment ends with %s", body[max(0, len(body)-400):])
 	}
 }
 

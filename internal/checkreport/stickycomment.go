@@ -21,10 +21,10 @@ func (v *Delivery) comment() string {
 	p.missing()
 	p.unknownShort()
 	p.newSuppressionsShort()
-	if v.in.SummaryURL != "" {
-		p.printf("\n[The job summary](%s) has the output, and everything that is not counted.\n", v.in.SummaryURL)
-	}
 	out, _ := markdown.Cut(p.b.String(), maxComment, "*The rest was cut: the job summary has it.*")
+	if v.in.SummaryURL != "" {
+		out += fmt.Sprintf("\n[The job summary](%s) has the output, and everything that is not counted.\n", v.in.SummaryURL)
+	}
 	return out
 }
 

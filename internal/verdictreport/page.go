@@ -47,10 +47,10 @@ func (d *Document) Summary(safe checkreport.SafeText, required bool, limit int) 
 func (d *Document) Comment(safe checkreport.SafeText, required bool, head, summaryURL string) string {
 	p := &page{d: d, safe: safe, stale: d.isStale(head)}
 	p.writeCriteria("###", required)
-	if summaryURL != "" && d.Response != nil {
-		p.printf("\n[The job summary](%s) has the same, and the job the evidence.\n", summaryURL)
-	}
 	out, _ := markdown.Cut(p.b.String(), maxComment, "*The rest was cut: the job summary has it.*")
+	if summaryURL != "" && d.Response != nil {
+		out += fmt.Sprintf("\n[The job summary](%s) has the same, and the job the evidence.\n", summaryURL)
+	}
 	return out
 }
 
@@ -187,7 +187,7 @@ func (p *page) table() {
 	more := len(rows) - maxRows
 	p.b.WriteString(markdown.Table([]string{"Result", "Id", "Criterion", "Evidence"}, rows[:min(len(rows), maxRows)]))
 	if more > 0 {
-		p.printf("\nand %d more\n", more)
+		p.printf("\n*… and %d more, in the verdict document.*\n", more)
 	}
 }
 

@@ -74,6 +74,24 @@ func TestBoxesAreRecordedAndRead(t *testing.T) {
 	}
 }
 
+// TestWhatIsLeftOutOfAVerdict asserts that a comment which is cut still links the job summary, and that
+// a table says where the criteria are that it leaves out.
+func TestWhatIsLeftOutOfAVerdict(t *testing.T) {
+	d := document(make([]acceptance.Status, 130)...)
+	plain := func(s string) string { return s }
+	safe := checkreport.SafeText{Line: plain, Code: plain}
+	if s := d.Summary(safe, false, 1<<20); !strings.Contains(s, "*… and 30 more, in the verdict document.*") {
+		t.Errorf("%s", s)
+	}
+	for i := range d.Response.Results {
+		d.Response.Results[i].Evidence = strings.Repeat("seen ", 100)
+	}
+	body := d.Comment(safe, false, d.Head, "https://github.com/octo/app/actions/runs/1")
+	if i := strings.Index(body, "The rest was cut"); i < 0 || !strings.Contains(body[i:], "[The job summary](https://github.com/octo/app/actions/runs/1)") {
+		t.Errorf("the comment ends with %s", body[max(0, len(body)-400):])
+	}
+}
+
 func TestOtherTextsAreNotReadAsRecords(t *testing.T) {
 	line := "#3 " + tasklist.Digest("x") + " PASS\n"
 	for _, text := range []string{"", line, "```\n" + line + "```\n", "    " + line, "```airlock-boxes\n#x y PASS\n#-1 y PASS\n#3 y\n" + "#99999999999999999999 y PASS\n```\n"} {
