@@ -67,6 +67,19 @@ func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
 	}
 }
 
+// TestAFormOfSeveralTools asserts that what has the form of several tools is one finding where the
+// command names none of them.
+func TestAFormOfSeveralTools(t *testing.T) {
+	t.Parallel()
+	const commands = "::error file=a.js,line=1,col=2,title=semi::Bad\n::error file=a.js,line=1,col=3,title=semi::Bad\n"
+	for _, command := range []string{"make lint", "biome ci", "oxlint ."} {
+		got := read(t, toolreport.Tool{Command: strings.Fields(command), Roots: []string{"/src"}}, output{Stdout: strings.NewReader(commands), Exit: toolreport.Exit{Code: 1}})
+		if len(got.Findings) != 2 {
+			t.Errorf("%s: %d findings, want 2: %+v", command, len(got.Findings), got.Findings)
+		}
+	}
+}
+
 func TestDirectoriesThatACommandChangesTo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ command, stdout, want string }{

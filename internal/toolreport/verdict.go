@@ -333,7 +333,7 @@ func (p *Report) add(c *collector) {
 }
 
 // withoutRepeats removes the finding that a file is not formatted if the tool also
-// reports which lines are not.
+// reports which lines are not, and what was found in the forms of several tools that share one.
 func withoutRepeats(findings []finding.Finding) []finding.Finding {
 	exact := map[[2]string]bool{}
 	for _, f := range findings {
@@ -341,7 +341,14 @@ func withoutRepeats(findings []finding.Finding) []finding.Finding {
 			exact[[2]string{f.Tool, f.Path}] = true
 		}
 	}
+	seen := map[finding.Finding]bool{}
 	return slices.DeleteFunc(findings, func(f finding.Finding) bool {
+		same := f
+		same.Tool = ""
+		if seen[same] {
+			return true
+		}
+		seen[same] = true
 		return f.Range.StartLine == 0 && f.Message == Unformatted && exact[[2]string{f.Tool, f.Path}]
 	})
 }
