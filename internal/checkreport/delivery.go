@@ -116,7 +116,8 @@ func (v *Delivery) Next(outcomes []Outcome, inDiff InDiff) ([]intake.OwnItem, er
 // firstItems returns the security report, and a report for each missing tool.
 func (v *Delivery) firstItems(InDiff) ([]intake.OwnItem, error) {
 	var items []intake.OwnItem
-	if v.in.SecurityReport && v.doc.isAbout(v.in.Head) {
+	// An upload replaces the one before it, and closes the alerts that it does not have.
+	if v.in.SecurityReport && v.doc.isAbout(v.in.Head) && slices.Contains(v.doc.complete(), phase.SecurityReview) {
 		category := sarifCategory(v.in.Job, v.in.Leg)
 		log, err := v.doc.sarif(v.in.Version, category)
 		if err != nil {
@@ -294,8 +295,8 @@ func (v *Delivery) commentItems(InDiff) ([]intake.OwnItem, error) {
 }
 
 // Left returns the findings that no surface of GitHub shows, as annotations for the job's own
-// log. In a dry run these are all findings. For a check that failed without a finding, it returns
-// the first problem, unless a check run shows that.
+// log. In a dry run these are all findings. For a check that failed without a finding, and a review of
+// which a reviewer failed, it returns the first such problem, unless a check run shows that.
 func (v *Delivery) Left() []Annotation {
 	return v.doc.annotations(v.in.SafeText, func(i int) bool { return v.places[i].on == inSummary || v.places[i].planned }, !v.run.Shown)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/google/go-cmp/cmp"
 )
@@ -192,5 +193,60 @@ func TestACommentOfAnEarlierRunIsAPlace(t *testing.T) {
 	comment := next(checkreport.Outcome{Kind: safeoutput.KindCheckRun, Shown: true, URL: "https://github.com/octo/app/runs/9"}).(*safeoutput.StickyComment)
 	if !strings.Contains(comment.Body, "[`api/a.go:6`](https://github.com/octo/app/pull/7#old)") {
 		t.Errorf("%s", comment.Body)
+	}
+}
+
+// TestAReviewerThatFailedIsShown asserts that a problem which is about no finding, such as that a
+// reviewer failed, is shown next to findings of the same check. What the reviewer may have found
+// before stays: its comments are not hidden, and no upload closes its alerts.
+func TestAReviewerThatFailedIsShown(t *testing.T) {
+	t.Parallel()
+	const why = "The review could not be done: semgrep ended with exit code 2"
+	in := failing()
+	in.Result.Reviews[1].Problems = []string{why, phase.Describe(in.Result.Reviews[1].Blocking[0])}
+	in.Result.Output.Checks.SecurityReview.Vulnerabilities = in.Result.Reviews[1].Problems
+	for _, refused := range []refusedKinds{nil, {safeoutput.KindCheckRun: true}} {
+		d := checkreport.New(in).Deliver(linked(t))
+		got := deliver(t, d, refused, near)
+		if len(got[safeoutput.KindCreateSecurityReport]) > 0 || slices.Contains(hidden(t, got), "security_review") {
+			t.Errorf("an upload or hiding: %v", got)
+		}
+		comment := got[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment).Body
+		run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun).Text
+		left := slices.ContainsFunc(d.Left(), func(a checkreport.Annotation) bool { return a.Message == why })
+		if refused == nil && (!strings.Contains(comment, "<br>1 in [the check run]") || !strings.Contains(run, "- "+why+"\n") || strings.Contains(run, "db.Query") || left) {
+			t.Errorf("the comment\n%s\nand the details\n%s", comment, run)
+		}
+		if refused != nil && (!strings.Contains(comment, "<br>1 in [the job summary]") || !left) {
+			t.Errorf("the comment\n%s\nand in the log %+v", comment, d.Left())
+		}
+	}
+}
+
+// TestNoPlaceIsCountedTwice asserts that what the list of a check's problems leaves out counts once:
+// each of it is a finding, which has its place.
+func TestNoPlaceIsCountedTwice(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		problems []string
+		want     string // in the comment, after the annotations
+	}{
+		"all are findings": {[]string{"m 0 at api/far.go:1", "and 299 more"}, "of the check run |"},
+		"the command, too": {[]string{"m 0 at api/far.go:1", "and 299 more", "'go vet ./...' ended with exit code 2"}, "of the check run<br>1 in [the check run]"},
+		"more than those":  {[]string{"m 0 at api/far.go:1", "and 301 more"}, "of the check run<br>2 in [the check run]"},
+	} {
+		in := failing()
+		linter := &in.Result.Roots[0].Checks[1]
+		linter.Blocking = nil
+		for i := range 300 {
+			linter.Blocking = append(linter.Blocking, finding.Finding{Check: "linter", Tool: "vet", Severity: finding.Medium, Message: fmt.Sprint("m ", i), Path: "api/far.go", Range: finding.Range{StartLine: i + 1}})
+		}
+		linter.Problems = c.problems
+		in.Result.Output.Checks.Linter.Issues = c.problems
+		got := deliver(t, checkreport.New(in).Deliver(linked(t)), nil, near)
+		comment := got[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment).Body
+		if !strings.Contains(comment, "[300 annotations](https://github.com/octo/app/check-run) "+c.want) {
+			t.Errorf("%s:\n%s", name, comment)
+		}
 	}
 }

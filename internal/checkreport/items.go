@@ -3,6 +3,7 @@ package checkreport
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,14 +107,15 @@ type Annotation struct {
 	StartLine, EndLine int    // 0 for none
 }
 
-// Annotations returns the blocking findings, the most severe first, in plain text. A check
-// that failed without one has its first problem instead.
+// Annotations returns the blocking findings, the most severe first, in plain text. A check that
+// failed without one has its first problem instead, and a review has the first reviewer that failed.
 func (d *Document) Annotations(safe SafeText) []Annotation {
 	return d.annotations(safe, func(int) bool { return true }, true)
 }
 
 // annotations returns an annotation for each of the distinct findings for whose index (in distinct)
-// include returns true. If problems is set, checks that failed without a finding have one too.
+// include returns true. If problems is set, checks that failed without a finding and reviews of which a
+// reviewer failed have one too.
 func (d *Document) annotations(safe SafeText, include func(int) bool, problems bool) []Annotation {
 	var annotations []Annotation
 	found := map[phase.Check]bool{}
@@ -132,8 +134,12 @@ func (d *Document) annotations(safe SafeText, include func(int) bool, problems b
 		annotations = append(annotations, Annotation{Severity: f.Severity, Title: title, Message: cmp.Or(safe.Line(f.Message), title), Path: f.Path, StartLine: f.StartLine, EndLine: f.lastLine()})
 	}
 	for _, r := range d.rows() {
-		if problems && r.status == phase.Fail && !found[r.check] && len(r.problems) > 0 {
-			annotations = append(annotations, Annotation{Severity: finding.High, Title: checkName(r.check) + " failed", Message: safe.Line(text.Truncate(r.problems[0], 1000))})
+		others := r.problems
+		if found[r.check] {
+			others = slices.DeleteFunc(slices.Clone(r.problems), func(p string) bool { return !isNotReviewed(p) })
+		}
+		if problems && r.status == phase.Fail && len(others) > 0 {
+			annotations = append(annotations, Annotation{Severity: finding.High, Title: checkName(r.check) + " failed", Message: safe.Line(text.Truncate(others[0], 1000))})
 		}
 	}
 	return annotations

@@ -18,7 +18,7 @@ const maxSuggestion = 4 << 10
 
 // complete returns the checks that finished and reported everything that they found. An earlier
 // finding that such a check does not report is gone. A check is not complete if its tool is
-// missing, if it was cut short, or if it failed without a finding.
+// missing, if it was cut short, if a reviewer did not work, or if it failed without a finding.
 func (d *Document) complete() []phase.Check {
 	var complete []phase.Check
 	for _, check := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview} {
@@ -28,7 +28,7 @@ func (d *Document) complete() []phase.Check {
 		for _, c := range d.Checks {
 			if c.Check == check {
 				ran = ran || c.Status != phase.Skipped
-				cut = cut || c.TimedOut || c.Status == phase.Fail && !found
+				cut = cut || c.TimedOut || c.Status == phase.Fail && !found || slices.ContainsFunc(c.Problems, isNotReviewed)
 			}
 		}
 		if ran && !cut && !missing {
@@ -36,6 +36,12 @@ func (d *Document) complete() []phase.Check {
 		}
 	}
 	return complete
+}
+
+// isNotReviewed reports whether a problem is that a reviewer failed.
+func isNotReviewed(problem string) bool {
+	_, ok := phase.NotReviewed(problem)
+	return ok
 }
 
 // shownFinding is a finding that is shown at its lines, once.

@@ -250,6 +250,39 @@ func withoutLeftOut(list []string) (problems []string, unlisted int) {
 	return problems, unlisted
 }
 
+// blocking returns the blocking findings of a check.
+func (d *Document) blocking(check phase.Check) []Finding {
+	return slices.DeleteFunc(slices.Clone(d.Findings), func(f Finding) bool { return !f.Blocking || f.Check != check })
+}
+
+// beyondFindings divides the problems of a failed check that has findings: it returns those that
+// describe none of them, such as that a reviewer did not work, and how many problems are neither
+// listed nor findings. The problems of the tests are the failed tests, and those of the formatter are
+// files, which may have several findings.
+func (d *Document) beyondFindings(r row) (problems []string, unlisted int) {
+	findings := d.blocking(r.check)
+	left := len(r.problems) + r.unlisted - len(findings)
+	if r.check == phase.Tests || left == 0 && r.check != phase.Formatter {
+		return nil, 0
+	}
+	described := map[string]bool{} // without the places, which differ where a finding was moved to Head
+	for _, f := range findings {
+		described[phase.Describe(finding.Finding{Rule: f.Rule, Message: f.Message})] = true
+	}
+	problems = slices.DeleteFunc(slices.Clone(r.problems), func(problem string) bool {
+		if described[problem] || phase.Unformatted(problem) {
+			return true
+		}
+		for i := range problem {
+			if strings.HasPrefix(problem[i:], " at ") && described[problem[:i]] {
+				return true
+			}
+		}
+		return false
+	})
+	return problems, max(left-len(problems), 0)
+}
+
 // rewrittenNote lists the files that a fix or the command itself has changed, so that nobody
 // commits by accident what they did not write. It is "" if there are none, or if the check failed
 // because of them.

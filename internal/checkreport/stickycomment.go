@@ -128,26 +128,27 @@ func (v *Delivery) total(r row) int {
 		return max(findings, r.failing, len(r.problems)+r.unlisted)
 	case findings == 0:
 		return len(r.problems) + r.unlisted
-	case r.check == phase.Formatter: // each of its problems is a file, which may have several findings
-		return findings
 	}
-	return findings + r.unlisted
+	others, unlisted := v.doc.beyondFindings(r)
+	return findings + len(others) + unlisted
 }
 
 // writeUnplaced writes, for each check that failed, what neither a comment, an alert nor an
 // annotation shows, and the part of the output where the failure begins.
 func (v *Delivery) writeUnplaced(p *page) {
 	for _, r := range v.doc.failedRows() {
-		if problems, complete := v.unplaced(r); !complete {
+		if problems, unlisted, complete := v.unplaced(r); !complete {
+			r.unlisted = unlisted
 			p.failure(r, problems)
 		}
 	}
 }
 
-// unplaced returns the problems of a check that no other surface shows; complete is set where
-// all are shown elsewhere.
-func (v *Delivery) unplaced(r row) (problems []string, complete bool) {
+// unplaced returns the problems of a check that no other surface shows, and how many more there are
+// that are not listed; complete is set where all are shown elsewhere.
+func (v *Delivery) unplaced(r row) (problems []string, unlisted int, complete bool) {
 	findings := 0
+	problems, unlisted = v.doc.beyondFindings(r)
 	for i, f := range v.shown {
 		if !f.isOf(r.check) {
 			continue
@@ -158,7 +159,7 @@ func (v *Delivery) unplaced(r row) (problems []string, complete bool) {
 		}
 	}
 	if findings == 0 {
-		return r.problems, false
+		return r.problems, r.unlisted, false
 	}
 	if r.check == phase.Tests { // those without a place are not findings
 		for _, c := range v.doc.Checks {
@@ -175,5 +176,5 @@ func (v *Delivery) unplaced(r row) (problems []string, complete bool) {
 			problems = append(problems, testProblems(nowhere)...)
 		}
 	}
-	return problems, len(problems) == 0 && r.unlisted == 0
+	return problems, unlisted, len(problems)+unlisted == 0
 }

@@ -507,9 +507,9 @@ func (w *run) rejudge() {
 
 // failUnformatted fails the check with a problem for a file, unless it has one already.
 func (w *run) failUnformatted(file string) {
-	problem := fmt.Sprintf("File %s has formatting issues", file)
+	problem := fmt.Sprintf(unformatted, file)
 	if w.out.Retries > 0 {
-		problem = fmt.Sprintf("File %s still has formatting issues after %d retries", file, w.out.Retries)
+		problem = fmt.Sprintf(stillUnformatted, file, w.out.Retries)
 	}
 	if !slices.Contains(w.out.Problems, problem) && len(w.out.Problems) < maxProblems {
 		w.fail(problem)

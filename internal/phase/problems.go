@@ -22,7 +22,7 @@ func list(findings []finding.Finding) []string {
 		if i == maxProblems {
 			return append(problems, fmt.Sprintf(leftOut, len(findings)-i))
 		}
-		problems = append(problems, describe(f))
+		problems = append(problems, Describe(f))
 	}
 	return problems
 }
@@ -39,9 +39,9 @@ func LeftOut(problem string) (n int, ok bool) {
 	return n, problem == fmt.Sprintf(leftOut, n)
 }
 
-// describe describes a finding as the spec's examples do, on one line, with its place at
-// the end.
-func describe(f finding.Finding) string {
+// Describe describes a finding as the spec's examples do, on one line, with its place at
+// the end. It is the finding's entry in the output's problems.
+func Describe(f finding.Finding) string {
 	problem := text.OneLine(f.Message)
 	if !strings.HasSuffix(problem, "..") { // an ellipsis stays
 		problem = strings.TrimSuffix(problem, ".")
@@ -57,6 +57,18 @@ func describe(f finding.Finding) string {
 		problem += " at " + f.Path
 	}
 	return problem
+}
+
+// unformatted and stillUnformatted are the formats of the problem that a file is not formatted.
+const (
+	unformatted      = "File %s has formatting issues"
+	stillUnformatted = "File %s still has formatting issues after %d retries"
+)
+
+// Unformatted reports whether an entry of the output's problems is that a file is not formatted.
+func Unformatted(problem string) bool {
+	rest, ok := strings.CutPrefix(problem, "File ")
+	return ok && (strings.HasSuffix(rest, " has formatting issues") || strings.Contains(rest, " still has formatting issues after "))
 }
 
 // maxGist is how many lines of an excerpt a problem repeats at most.
