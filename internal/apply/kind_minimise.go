@@ -131,16 +131,16 @@ type minimiseWork struct {
 
 func (w *minimiseWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	e := op.entries[0]
-	var notes []string
+	var notes []string // the address comes first: after "resolved", it would be made inert
 	var failed error
 	hidden := 0
 	for _, s := range w.resolve {
 		if err := w.hide(ctx, x, s); err != nil {
 			failed = err
-			notes = append(notes, "not resolved: "+s.there.URL)
+			notes = append(notes, s.there.URL+": not resolved")
 		} else {
 			hidden++
-			notes = append(notes, "resolved: "+s.there.URL)
+			notes = append(notes, s.there.URL+": resolved")
 		}
 		if lacksPermission(failed) || ctx.Err() != nil {
 			break

@@ -111,7 +111,13 @@ func TestFixedFindingsAreResolved(t *testing.T) {
 		}
 		b.wantOnLines("Found one.", "Found two.")
 	}
-	allFine(t, b.push().runOwn(findings()))
+	results := b.push().runOwn(findings())
+	allFine(t, results)
+	for _, note := range results[0].Notes {
+		if shown, _ := b.cfg.Sanitizer.Plain(note); shown != note {
+			t.Errorf("people read the note %q as %q", note, shown)
+		}
+	}
 	got := operations(b.srv.Writes())
 	for op, want := range map[string]int{"pulls/create-review": 1, "graphql/MinimizeComment": 3, "graphql/UnminimizeComment": 1, "pulls/update-review-comment": 4} {
 		if count(got, op) != want {
