@@ -45,7 +45,7 @@ func Build(tool Tool, category string, findings []finding.Finding, rules finding
 		run.AutomationDetails = sarif.NewRunAutomationDetails().WithID(id)
 	}
 	known := make(map[string]int)
-	worst := worstByRule(sorted)
+	worst, said := worstByRule(sorted), messagesByRule(sorted)
 	for i, f := range sorted {
 		path, err := cleanPath(f.Path)
 		if err != nil || strings.HasPrefix(f.Path, "/") {
@@ -56,7 +56,7 @@ func Build(tool Tool, category string, findings []finding.Finding, rules finding
 		if !ok {
 			index = len(driver.Rules)
 			known[id] = index
-			driver.Rules = append(driver.Rules, buildRule(id, worst[id], f, rules))
+			driver.Rules = append(driver.Rules, buildRule(id, worst[id], said[id], f, rules))
 		}
 		run.Results = append(run.Results, buildResult(f, id, index, path))
 	}
@@ -105,19 +105,37 @@ func worstByRule(findings []finding.Finding) map[string]finding.Severity {
 	return worst
 }
 
-// buildRule returns the rule of f. worst is the greatest severity of its findings, and rules,
-// which may be nil, looks up what is known about it.
-func buildRule(id string, worst finding.Severity, f finding.Finding, rules finding.Rules) *sarif.ReportingDescriptor {
+// messagesByRule returns the first line of the messages of each rule's findings, "" where they differ
+// in it.
+func messagesByRule(findings []finding.Finding) map[string]string {
+	said := make(map[string]string)
+	for _, f := range findings {
+		id := ruleID(f)
+		message, _, _ := strings.Cut(strings.TrimSpace(f.Message), "\n")
+		if first, known := said[id]; known && first != message {
+			message = ""
+		}
+		said[id] = message
+	}
+	return said
+}
+
+// buildRule returns the rule of f. worst is the greatest severity of its findings, said the message
+// that all of them have, and rules, which may be nil, looks up what is known about it. A tool that
+// does not describe its rules, as Bandit, may name several of them alike: then said describes the rule,
+// because code scanning lists alerts under the description.
+func buildRule(id string, worst finding.Severity, said string, f finding.Finding, rules finding.Rules) *sarif.ReportingDescriptor {
 	var r finding.Rule
-	if rules != nil {
+	if rules != nil && f.Rule != "" {
 		r, _ = rules(f.Tool, f.Rule)
+		r.Short = cmp.Or(r.Short, r.Full, said)
 	}
 	if worst.Rank() > r.Severity.Rank() { // code scanning takes the severity of a result from its rule
 		r.Severity = worst
 	}
-	name := cmp.Or(r.Name, id)
-	short := cmp.Or(r.Short, name)
-	full := cmp.Or(r.Full, short)
+	name, _ := limit(cmp.Or(r.Name, id), maxRuleName)
+	short, _ := limit(cmp.Or(r.Short, name), maxDescription)
+	full, _ := limit(cmp.Or(r.Full, short), maxDescription)
 	help := sarif.NewMultiformatMessageString(cmp.Or(r.Help, full))
 	if r.Help != "" {
 		help = help.WithMarkdown(r.Help)

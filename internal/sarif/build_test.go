@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/google/go-cmp/cmp"
@@ -125,6 +126,36 @@ func TestBuildIsIndependentOfOrder(t *testing.T) {
 	}
 	if strings.Contains(string(got), "automationDetails") {
 		t.Error("an empty category has an id")
+	}
+}
+
+// TestBuildDescribesRulesWithoutDescription asserts that rules of which only a name is known, which may
+// be that of several, are described by what all their findings say, and that no text exceeds the limits
+// of code scanning.
+func TestBuildDescribesRulesWithoutDescription(t *testing.T) {
+	long := strings.Repeat("ü", 2000)
+	rules := func(_, id string) (finding.Rule, bool) {
+		return finding.Rule{ID: id, Name: map[string]string{"B301": "blacklist", "B322": "blacklist", "R1": long}[id]}, id != "unknown"
+	}
+	var findings []finding.Finding
+	for _, f := range [][2]string{{"B301", "Pickle is unsafe.\nSee the manual."}, {"B301", "Pickle is unsafe.\nIn this file, too."}, {"B322", "input evaluates."}, {"R1", long}, {"R2", "a"}, {"R2", "b"}, {"unknown", "Odd."}, {"", "One."}} {
+		findings = append(findings, finding.Finding{Tool: "t", Rule: f[0], Message: f[1], Path: "a.py", Severity: finding.High, Range: finding.Range{StartLine: len(findings) + 1}})
+	}
+	raw, err := Build(Tool{Name: "airlock"}, "", findings, rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := map[string]string{}
+	for _, r := range lookup(t, tree(t, raw), "runs/0/tool/driver/rules").([]any) {
+		rule := r.(object)
+		described[stringMember(rule, "id")] = stringMember(child(rule, "shortDescription"), "text")
+		if name := stringMember(rule, "name"); utf8.RuneCountInString(name) > maxRuleName || utf8.RuneCountInString(stringMember(child(rule, "fullDescription"), "text")) > maxDescription {
+			t.Errorf("a text of %s is too long", rule["id"])
+		}
+	}
+	want := map[string]string{"B301": "Pickle is unsafe.", "B322": "input evaluates.", "R1": strings.Repeat("ü", maxDescription-1) + "…", "R2": "R2", "unknown": "Odd.", "finding-high": "finding-high"}
+	if diff := cmp.Diff(want, described); diff != "" {
+		t.Errorf("descriptions (-want +got):\n%s", diff)
 	}
 }
 
