@@ -48,7 +48,7 @@ func (r *Report) resultRow(res apply.Result) row {
 	case res.State == apply.Staged:
 		// The message describes the request.
 		asked = strings.TrimPrefix(res.Message, "would ")
-	case (res.State == apply.Applied || res.State == apply.Adopted) && res.Object != nil && res.Object.Type != "sarif" && asked != "":
+	case (res.State == apply.Applied || res.State == apply.Adopted) && res.Object != nil && isAsAsked(res) && asked != "":
 		// The request and the object are enough.
 	default:
 		if res.Object == nil && res.State == apply.Applied {
@@ -66,6 +66,18 @@ func (r *Report) resultRow(res apply.Result) row {
 		state: string(res.State), line: res.Line, kind: string(res.Kind), code: res.Code,
 		asked: r.plain(asked), why: r.plain(why), notes: notes, obj: res.Object, file: res.File,
 	}
+}
+
+// isAsAsked reports whether the object of a result can only be what the item asked for. An issue may
+// stand in for a pull request, and a review or a comment for a comment on lines.
+func isAsAsked(res apply.Result) bool {
+	switch res.Kind {
+	case safeoutput.KindCreatePullRequest:
+		return res.Object.Type == "pull-request"
+	case safeoutput.KindCreateReviewComment:
+		return false
+	}
+	return res.Object.Type != "sarif"
 }
 
 // url returns the address of the row's object, "" if there is none.

@@ -84,3 +84,35 @@ func TestLongTextsAreFolded(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestAnObjectThatStandsInIsExplained asserts that people read what became of an item where its object
+// is not what the item asked for, and do not read it twice where it is.
+func TestAnObjectThatStandsInIsExplained(t *testing.T) {
+	for _, c := range []struct {
+		kind        safeoutput.Kind
+		object      string
+		isExplained bool
+	}{
+		{safeoutput.KindCreatePullRequest, "issue", true},
+		{safeoutput.KindCreatePullRequest, "pull-request", false},
+		{safeoutput.KindCreateReviewComment, "review", true},
+		{safeoutput.KindCreateReviewComment, "comment", true},
+		{safeoutput.KindCreateIssue, "issue", false},
+		{safeoutput.KindAddIssueComment, "comment", false},
+	} {
+		plan := planOf(apply.ItemText{}).plan
+		plan.Operations[0].Summary = "do as asked"
+		same := func(s string) string { return s }
+		r := New(Input{Event: event.Event{Name: "issues"}, Plan: plan, Safe: same, Block: same, Results: []apply.Result{
+			{Line: 1, Kind: c.kind, State: apply.Applied, Message: "what became of it", Object: &apply.Object{Type: c.object, Number: 3, URL: "https://github.com/octo/app/issues/3"}}}})
+		var text strings.Builder
+		if err := r.Text(&text, false); err != nil {
+			t.Fatal(err)
+		}
+		for _, shown := range []string{text.String(), r.Summary(1 << 20)} {
+			if !strings.Contains(shown, "do as asked") || strings.Contains(shown, "what became of it") != c.isExplained {
+				t.Errorf("%s as %s: explained is not %v in\n%s", c.kind, c.object, c.isExplained, shown)
+			}
+		}
+	}
+}
