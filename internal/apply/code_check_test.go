@@ -78,14 +78,14 @@ func TestViolationBecomesAnIssue(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
 	b.pull(func(s *policy.ChangeSettings) { s.OnViolation = policy.ViolationIssue })
-	b.write(map[string]string{".github/workflows/x.yml": "on: push\n"})
+	b.write(map[string]string{".github/workflows/x.yml": "on: push\n", "latin.txt": "caf\xe9 na\xefve\n"})
 	r := b.run(aPull)
 	want(t, r, "denied(protected-files)")
 	o := r[0].Object
 	if o == nil || o.Type != "issue" {
 		t.Fatalf("the object is %+v", o)
 	}
-	if body := b.issue(o.Number).Body; !strings.Contains(body, "+on: push") || !strings.Contains(body, "protected-files") || !strings.Contains(body, "It was broken.") {
+	if body := b.issue(o.Number).Body; !strings.Contains(body, "+on: push") || !strings.Contains(body, "+caf\uFFFD na\uFFFDve\n") || !strings.Contains(body, "protected-files") || !strings.Contains(body, "It was broken.") {
 		t.Errorf("the issue says %s", body)
 	}
 	b.cfg.Run.Attempt = 2

@@ -40,7 +40,8 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 	if !text.IsBlank(description) {
 		body += "\n" + apart(description) + "\n"
 	}
-	switch patch := string(st.patch); {
+	// Otherwise cleaning removes bytes that are not UTF-8, and nobody sees that the text is another.
+	switch patch := strings.ToValidUTF8(string(st.patch), "\uFFFD"); {
 	case patch == "":
 		body += "\nThere is no patch to show; the notes of the workflow run explain why.\n"
 	case markdown.UTF16Len(patch) <= maxShown:
