@@ -99,6 +99,24 @@ func passing() checkreport.Input {
 	return in
 }
 
+func TestHeadlineOfChecksThatOnlyInform(t *testing.T) {
+	t.Parallel()
+	for _, want := range []string{"the checks passed, except for linter, which only informs", "the checks passed, except for linter, code review, which only inform"} {
+		in := passing()
+		in.Result.Roots = []phase.RootResult{{Dir: ".", Checks: []phase.CheckResult{{Check: phase.Linter, Status: phase.Fail}}}}
+		in.Informational = []phase.Check{phase.Linter, phase.CodeReview}
+		out := &in.Result.Output.Checks
+		out.Linter.Status = phase.Fail
+		if strings.Contains(want, "code review") {
+			in.Result.Reviews = []phase.CheckResult{{Check: phase.CodeReview, Status: phase.Fail}}
+			out.CodeReview.Status = phase.Fail
+		}
+		if got := checkreport.New(in).Headline(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestHeadlineNamesUnknownLanguages asserts that the headline of checks which passed counts the files
 // whose language none of them knows, and names at most four of these languages.
 func TestHeadlineNamesUnknownLanguages(t *testing.T) {

@@ -136,7 +136,11 @@ func (d *Document) ended() string {
 	case d.Failed():
 		return "the checks failed"
 	case len(informing) > 0:
-		return "the checks passed, except for " + checkNames(informing) + ", which only informs"
+		inform := "informs"
+		if len(informing) > 1 {
+			inform = "inform"
+		}
+		return "the checks passed, except for " + checkNames(informing) + ", which only " + inform
 	case skipped > 0 || len(notRun) > 0:
 		passed := 6 - skipped
 		others := ""
