@@ -141,6 +141,15 @@ func TestSummaryFits(t *testing.T) {
 	}
 }
 
+// TestEarlierErrorsThatAreLeftOut asserts that the summary says where the errors are that its list leaves
+// out.
+func TestEarlierErrorsThatAreLeftOut(t *testing.T) {
+	in := report.Input{Event: pull(), Safe: safe(t), Earlier: slices.Repeat([]string{"Line 1: not valid JSON"}, 130)}
+	if summary := report.New(in).Summary(1_000_000); !strings.Contains(summary, "\n\n*… and 30 more, in the results' JSON.*\n\n</details>") {
+		t.Errorf("%s", summary[max(0, len(summary)-300):])
+	}
+}
+
 // TestLongTextsAreCutVisibly asserts that one text cannot push all others off the
 // page, and that the results' JSON has all of it.
 func TestLongTextsAreCutVisibly(t *testing.T) {

@@ -204,9 +204,7 @@ func (r *Report) writeEarlier(b *strings.Builder) {
 		for _, e := range r.Earlier[:min(len(r.Earlier), maxRows)] {
 			b.WriteString("- " + escaped(r.safe(e)) + "\n")
 		}
-		if more := len(r.Earlier) - maxRows; more > 0 {
-			b.WriteString("- … and " + itoa(more) + " more\n")
-		}
+		writeMore(b, len(r.Earlier))
 	})
 }
 
