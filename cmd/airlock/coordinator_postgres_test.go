@@ -201,7 +201,7 @@ func post(ctx context.Context, url, key, body string) (string, error) {
 	return run.ID, err
 }
 
-// ended waits until all runs of the database have ended, and returns its connection.
+// ended waits until all runs of the database have ended, and returns a connection to it.
 func (c *cluster) ended(within time.Duration) *pgx.Conn {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), within)

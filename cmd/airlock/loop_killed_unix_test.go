@@ -77,7 +77,7 @@ func (p loopPlace) command(stderr *bytes.Buffer) *exec.Cmd {
 // one.
 var times = regexp.MustCompile(`\d{8}T\d{6}Z`)
 
-// log returns the text of the loop's messages, without times.
+// log returns the loop's messages, without times, and then its outcome.
 func (p loopPlace) log() (lines []string) {
 	p.t.Helper()
 	cmd := exec.Command(binary, "loop", "log", "--issue", "7", "--ordinal", "1", "--json")

@@ -133,8 +133,8 @@ func (v *verification) evaluate(ctx context.Context) {
 	v.blockIdleSide()
 }
 
-// blockIdleSide blocks all criteria of the type both if one side has skipped each of them: that
-// side has verified nothing, and both sides have to pass.
+// blockIdleSide blocks all criteria of the type both if one side has skipped every one of them:
+// that side has then verified nothing, and both sides have to pass.
 func (v *verification) blockIdleSide() {
 	for _, browser := range []bool{false, true} {
 		verifies := func(p part) bool { return p.browser == browser && p.status != Skip }

@@ -40,8 +40,8 @@ const Unlimited = 1 << 62
 // ErrTooLarge is the cause when a file is larger than its limit.
 var ErrTooLarge = errors.New("file too large")
 
-// File is an ordinary file that is open for reading. Reading more than its limit
-// is an error.
+// File is an ordinary file, or standard input, that is open for reading. Reading
+// more than its limit is an error.
 type File struct {
 	ModTime time.Time
 	path    string

@@ -94,8 +94,8 @@ var (
 	lineNumber = lazyregexp.New(`^(.*?)(?: \(| at | on )?line ([0-9]+)\)?(.*)$`)
 )
 
-// readPatches reads a file's patches, in order. The notes name mails without a patch, such
-// as a cover letter.
+// readPatches reads a file's patches, in order. The notes say what is left out, such as a mail
+// without a patch.
 func (r reader) readPatches(ctx context.Context, name string, data []byte) (patches []patch, notes []string, err error) {
 	if len(data) > maxPatch {
 		return nil, nil, fmt.Errorf("%w: %q has %s, and a patch at most %s", gitrepo.ErrTooLarge, name, text.Bytes(len(data)), text.Bytes(maxPatch))

@@ -142,7 +142,7 @@ func (c Config) origin() string {
 	return ""
 }
 
-// minRoom is the least that split puts into a part, and that compose leaves to a text.
+// minRoom is the smallest limit that split applies to a part, and compose to a text.
 const minRoom = 256
 
 // split divides Markdown into parts of at most room UTF-16 code units, in order and without losing

@@ -62,8 +62,8 @@ func whyNotRef(name string) string {
 func notInRef(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`~^:?*[\`, r) }
 
 // Check returns an error with the reason if a new branch cannot have this name. In addition to
-// what CheckRef refuses, it refuses what people or programs would take for something else: an
-// option, HEAD, a complete ref, the id of a commit.
+// what CheckRef refuses, it refuses names of more than MaxNew bytes, and what people or programs
+// would take for something else: an option, HEAD, a complete ref, the id of a commit.
 func Check(name string) error {
 	if err := CheckRef(name); err != nil {
 		return err

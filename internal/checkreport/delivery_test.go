@@ -61,8 +61,8 @@ func linked(t *testing.T) checkreport.ItemsInput {
 }
 
 // TestWhatAMaintainerSees compares with golden files what GitHub shows of two validations. One
-// fails: where everything works, where code scanning is off, and where a fork's token can write
-// nothing. The other one passes.
+// fails, and is delivered three times: where everything works, where code scanning is off, and where
+// a fork's token can write nothing. The other one passes.
 func TestWhatAMaintainerSees(t *testing.T) {
 	t.Parallel()
 	for name, refused := range map[string]refusedKinds{

@@ -1,6 +1,7 @@
 // Package checkreport reports what phase validation found: as the findings document that
 // one job passes to another, to people in a terminal, a summary, a comment and
-// annotations, and as Airlock's own items, which go through both doors like any other.
+// annotations, and as Airlock's own items, which packages intake and policy judge like any
+// other.
 //
 // Everything is made from the Document alone, so that a job which only reads it reports
 // the same as the one that wrote it. A document from a file is untrusted: its job ran the

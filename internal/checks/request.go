@@ -22,7 +22,7 @@ type Request struct {
 	// Input has the directory as an absolute path; required.
 	Input phase.Input
 	// Listed is set if Input lists all changed files, even if there are none. Otherwise, if the
-	// list is empty, git or GitHub is asked for them.
+	// list is nil, git or GitHub is asked for them.
 	Listed  bool
 	Base    string        // a revision to compare with; "" for the event's base, or the default branch
 	Checks  config.Checks // the owner's configuration

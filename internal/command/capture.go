@@ -38,7 +38,7 @@ func (o Output) Masked(mask func(string) string) string {
 	if !o.Truncated() {
 		return mask(o.String())
 	}
-	head, tail := mask(string(o.Head)), mask(string(o.Tail)) // before the cut, which may divide others
+	head, tail := mask(string(o.Head)), mask(string(o.Tail)) // before more is cut, which may divide other secrets
 	n, m := min(len(head), maxSecret), min(len(tail), maxSecret)
 	return Output{[]byte(head[:len(head)-n]), []byte(tail[m:]), o.Dropped + int64(n+m)}.String()
 }

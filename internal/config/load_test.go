@@ -134,9 +134,9 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// TestLabelsAreCountedOnce asserts that the first door does not limit the number of labels if the
-// second door removes labels that are not allowed. The second door then counts the labels that are
-// left.
+// TestLabelsAreCountedOnce asserts that package intake does not limit the number of labels if
+// package policy removes labels that are not allowed. Package policy then counts the labels that
+// are left.
 func TestLabelsAreCountedOnce(t *testing.T) {
 	for text, want := range map[string]int{
 		"add-labels:\n": 0, "add-labels: {max: 2}\n": 2, "add-labels: {max: 2, allowed: [a]}\n": -1, "add-labels: {blocked: [a]}\n": -1, "noop:\n": 0,
@@ -146,7 +146,7 @@ func TestLabelsAreCountedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := cfg.Intake(sanitize.Config{}, false).MaxLabels; got != want {
-			t.Errorf("%q: the first door lets %d labels in, want %d", text, got, want)
+			t.Errorf("%q: intake lets %d labels in, want %d", text, got, want)
 		}
 	}
 }

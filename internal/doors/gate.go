@@ -1,5 +1,6 @@
-// Package doors is the only path through both doors: it collects what an agent asked
-// for, judges it, observes GitHub, plans, executes and reports.
+// Package doors is the only path through both doors, packages intake and policy: it
+// collects what an agent asked for, judges it, observes GitHub, plans, executes and
+// reports.
 package doors
 
 import (

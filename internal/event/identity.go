@@ -44,7 +44,8 @@ func (run Run) Identity() string { return cmp.Or(run.Name, run.Job) }
 //     one reusable workflow.
 //
 // If the orchestration id or the job's name shows that no other workflow calls the job, the key and
-// the index are used instead. The identity then does not depend on which of these is known.
+// the index are used instead. The identity then does not depend on which of the two, the id or the
+// name, is known.
 func (run *Run) identify(env Env) error {
 	if err := CheckName(env.Name); err != nil {
 		return err

@@ -10,11 +10,11 @@ const (
 	EventStart       EventType = "start"       // the loop begins: Head
 	EventResult      EventType = "result"      // checks have ended: Op, Results
 	EventFixStarted  EventType = "fix_started" // the fixer has the request: Iteration
-	EventFixDone     EventType = "fix_done"    // the fixer says that it is done: Iteration, Fixes, Files, Head
+	EventFixDone     EventType = "fix_done"    // the fixer says that it is done: Iteration, Fixes, Files, Head, Refused
 	EventFixFailed   EventType = "fix_failed"  // the fixer crashed or gave up: Iteration, Text
 	EventNonsense    EventType = "nonsense"    // the fixer's answer has the wrong form: Iteration, Text
 	EventTimer       EventType = "timer"       // time has passed
-	EventPush        EventType = "push"        // there is a new commit: Head, By, Files
+	EventPush        EventType = "push"        // there is a new commit: Head, By, Files, Refused
 	EventDecision    EventType = "decision"    // a person decides: Decision, N, By
 	EventClosed      EventType = "closed"      // the pull request was closed or merged: Merged, By
 	EventUndelivered EventType = "undelivered" // a message could not be delivered: Message, Attempts, Text

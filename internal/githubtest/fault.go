@@ -41,7 +41,7 @@ type Fault struct {
 	Twice bool
 	// Unlisted keeps what the request creates out of listings for that long.
 	Unlisted time.Duration
-	// Hide leaves the newest entries out of a listing.
+	// Hide is how many of the newest entries a listing leaves out.
 	Hide int
 	// Reverse lists the entries in the opposite order.
 	Reverse bool

@@ -58,7 +58,7 @@ const (
 	Idle Level = "idle"
 )
 
-// PlanItem is one request of an agent and what is decided about it.
+// PlanItem is one request of an agent, or of Airlock itself, and what is decided about it.
 type PlanItem struct {
 	ID    string // of its part of the page
 	Line  int    // in the agent's file; 0 for none

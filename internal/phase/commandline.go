@@ -73,8 +73,8 @@ func ownersCommand(line string, files []string) (commandLine, error) {
 	return c, nil
 }
 
-// SplitWords splits a command line into words, with quotes and backslashes. Anything else
-// that needs a shell is an error.
+// SplitWords splits a command line into words. Quotes, single or double, and backslashes make
+// characters literal. Any other character that needs a shell is an error.
 func SplitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -8,8 +8,8 @@ import (
 )
 
 // Permissions returns the sorted names of GitHub's write permissions that a configuration can need:
-// for items of the allowed kinds, on any target, and for Airlock's own items. A plan needs some of
-// them. Staged kinds count as if they were not staged.
+// for items of the allowed kinds, on any target that is not excluded, and for Airlock's own items. A
+// plan needs some of them. Staged kinds count as if they were not staged.
 func (c Config) Permissions() []string {
 	need := map[string]bool{}
 	add := func(names []string) {

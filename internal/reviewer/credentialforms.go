@@ -13,7 +13,7 @@ type credentialForm struct {
 	what  string             // the beginning of the finding's message
 	path  *lazyregexp.Regexp // of the files; nil stands for all
 	signs []string           // each file with a credential in this form contains one of them; nil if unknown
-	// form matches the credential in its last group, after its name, if that matters.
+	// form matches the credential in its last group, and its name, if that matters, in the one before.
 	form *lazyregexp.Regexp
 	// random is set if only a random value is a credential.
 	random bool

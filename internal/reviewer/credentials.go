@@ -49,8 +49,8 @@ func isOtherName(name string) bool {
 }
 
 // credentials finds passwords and keys that a file contains as the value of a name like
-// password, in an address or in a connection string. Lines that begin like a comment do not count:
-// they show examples. s is nil if the file's language is not known.
+// password, in an address, in a connection string or in one of the credentialForms. Lines that begin
+// like a comment do not count: they show examples. s is nil if the file's language is not known.
 func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 	rule := r.byID["hard-coded-credential"]
 	if !r.uses(rule) || testPath.MatchString(f.Path) || madeUpPath.MatchString(strings.TrimSuffix(f.Path, ".sql")) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// listedLanguages are, for each language, a file with a function that answers a request. Its body
-// takes the place of BODY and ends with the sink, which makes SQL of s.
+// listedLanguages are, for each language, a file with a function that answers a request. A body
+// takes the place of BODY, and the sink, which makes SQL of s, that of SINK in the body.
 var listedLanguages = map[string]struct{ file, around, sink string }{
 	"python":     {"a.py", "from flask import request\nCOLUMNS = (\"a\", \"b\")\nTABLE = {\"x\": \"a\", \"y\": \"b\"}\n\ndef f(db):\nBODY\n", `    db.execute(f"SELECT a FROM t ORDER BY {s}")`},
 	"javascript": {"a.ts", "const COLUMNS = ['a', 'b'] as const;\nconst TABLE: Record<string, string> = { x: 'a', y: 'b' };\nconst pairs = new Map([['x', 'a']]);\napp.get('/a', (req, res) => {\nBODY\n});\n", "  db.query(`SELECT a FROM t ORDER BY ${s}`);"},

@@ -250,7 +250,8 @@ func (f File) isInComment(offset int) bool {
 const privateKey = "private-key"
 
 // isForShow reports whether a hit of a rule for secrets looks invented, or made for the place where
-// it stands, such as a test or a manual.
+// it stands, such as a test or a manual. Every hit of the general rule counts as such, and so does a
+// key's id in a signature.
 func (f File) isForShow(h secrets.Hit) bool {
 	value := f.Text[h.Start:h.End]
 	switch {

@@ -176,7 +176,7 @@ type baseLine struct {
 }
 
 // base returns the file as it was before the change, and its lines; nothing for a deleted file
-// without a patch. ok is false where another file's base is not known.
+// without a patch. For any other file whose base is not known, ok is false.
 func (f *File) base() (base string, lines []baseLine, ok bool) {
 	if f.Patch == "" {
 		if f.Deleted || f.Previous == "" {

@@ -55,8 +55,8 @@ func FieldNames(kind Kind) []string {
 }
 
 // Field returns a pointer to the item's field with that JSON name, or nil if its
-// kind has no such field. It is a *string, *int, *[]string, **string, **bool or
-// *json.RawMessage.
+// kind has no such field. For a kind that agents may ask for, it is a *string, *int,
+// *[]string, **string, **bool or *json.RawMessage.
 func Field(it Item, name string) any {
 	for _, f := range layouts()[it.Kind()] { // few, so that a map would take longer
 		if f.name == name {

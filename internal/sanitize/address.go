@@ -102,7 +102,7 @@ func wwwAt(text string, from, k int) (a address, ok bool) {
 }
 
 // hasTopLevel reports whether there is a dot with a letter after it in s, before
-// white space: some readers take anything before these for a host.
+// white space: some readers take anything before such a dot for a host.
 func hasTopLevel(s string) bool {
 	const maxHost = 260
 	for i := 0; i+1 < min(len(s), maxHost) && !endsAddress(s[i]); i++ {
@@ -193,8 +193,8 @@ func isHostByte(c byte) bool { return isAlnum(c) || c >= 0x80 || c == '-' || c =
 func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
 	v, part = s.judgeTextHosts(text, a)
 	if v.allowed && s.refs.limited {
-		// Another address in the path ends the path, and is judged on its own. Only the first far
-		// bytes of the path are read, because many addresses may share one long path.
+		// Another address in the path ends the path, and is judged on its own. Only the
+		// beginning of the path is read, because many addresses may share one long path.
 		const far = 2000
 		path, _, _ := strings.Cut(text[a.hostEnd:min(a.end, a.hostEnd+far)], "://")
 		v.allowed = s.refs.allowsPath(v.host, strings.Map(dropMarks, path))

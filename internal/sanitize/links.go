@@ -269,7 +269,7 @@ func containsWWW(text string) bool {
 }
 
 // removeStray removes the invisible characters that stand as references in a
-// span, an address or an info string, and reports whether there were any.
+// span, which is an address or an info string, and reports whether there were any.
 func (p *pass) removeStray(in markdown.Span) bool {
 	found := false
 	for i := in.Start; i < in.End; i++ {

@@ -7,7 +7,7 @@ import (
 )
 
 // TestRuneClasses compares the classes that are derived from Unicode's tables
-// with the list of what the rule removes. A new version of Unicode that
+// with a list of the characters that are not plain. A new version of Unicode that
 // differs shows here.
 func TestRuneClasses(t *testing.T) {
 	want := map[rune]runeClass{}

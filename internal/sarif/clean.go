@@ -115,7 +115,7 @@ func (s *stringCleaner) object(o object) {
 	}
 }
 
-// value returns the cleaned value of the member name, or an element of it.
+// value cleans v, the value of the member with this name or an element of it, and returns it.
 func (s *stringCleaner) value(name string, v any) any {
 	switch v := v.(type) {
 	case string:

@@ -130,7 +130,7 @@ func TestValidatingIsBounded(t *testing.T) {
 	for name, c := range map[string]struct{ schema, value string }{
 		"a megabyte of strings": {`{"items":{"type":"string","pattern":"^[a-z]{1,50}$"}}`, `["abc"` + strings.Repeat(`,"abcdefgh"`, 90_000) + `]`},
 		"a long prompt":         {`{"properties":{"prompt":{"type":"string","minLength":1,"pattern":"\\S"}}}`, `{"prompt":"` + strings.Repeat("word ", 200_000) + `"}`},
-		"unique names":          {`{"uniqueItems":true}`, `[` + numbers(100_000) + `]`},
+		"unique items":          {`{"uniqueItems":true}`, `[` + numbers(100_000) + `]`},
 	} {
 		s, err := Parse([]byte(c.schema))
 		if err != nil {

@@ -134,8 +134,8 @@ func onlyLeaf(ve *jsonschema.ValidationError) *jsonschema.ValidationError {
 	return ve
 }
 
-// instance returns the value that a failure is about. what is the word for the value at the
-// beginning of a message: "the name " below propertyNames, otherwise "".
+// instance returns the value that a failure is about, and the beginning of a message about the
+// value: "the name " below propertyNames, otherwise "".
 func (c *collector) instance(ve *jsonschema.ValidationError) (value any, what string) {
 	tokens := pointerTokens(ve.KeywordLocation)
 	for i := 0; i < len(tokens); i++ {
