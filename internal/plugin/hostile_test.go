@@ -60,6 +60,9 @@ func TestStrangersNameNoCommand(t *testing.T) {
 				if want := slices.DeleteFunc(slices.Clone(owners), func(w string) bool { return w == plugin.FilesWord }); !slices.Equal(left, want) {
 					t.Errorf("the owner's words are %q, want %q", left, want)
 				}
+				if len(added) == 0 && slices.Contains(owners, plugin.FilesWord) {
+					t.Error("no path was added")
+				}
 				for _, word := range added {
 					path, prefixed := strings.CutPrefix(word, "./")
 					if !prefixed || !slices.Contains(hostileTexts(), path) {
