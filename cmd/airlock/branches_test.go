@@ -113,8 +113,8 @@ func TestBranchNamesAreSafe(t *testing.T) {
 	}
 }
 
-// TestPeopleCommitToOurBranch asserts that later runs update the same pull request after somebody
-// has clicked "Update branch" or committed to its branch.
+// TestPeopleCommitToOurBranch asserts that a later run updates the same pull request after somebody
+// has clicked "Update branch", and that no run overwrites what somebody has committed to its branch.
 func TestPeopleCommitToOurBranch(t *testing.T) {
 	t.Parallel()
 	for _, signed := range []string{"false", "true"} {

@@ -31,7 +31,8 @@ func refusedReview(t *testing.T) (dir string, args []string, o githubtest.Option
 	return dir, []string{"apply", "--input", "lines.ndjson", "--config", "policy.yml", "--pace=0s"}, o
 }
 
-// checkReview asserts that all twenty comments are there once, in one review.
+// checkReview asserts that all twenty comments are there once, in one review: nineteen on lines,
+// and the refused one in its body.
 func checkReview(t *testing.T, s *githubtest.Server, when string) {
 	t.Helper()
 	i := s.State().Issues[1]

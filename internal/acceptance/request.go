@@ -120,7 +120,7 @@ func ReadRequest(message []byte) (Request, error) {
 }
 
 // readMessage reads a document of a schema from a message in any of the forms that Unwrap knows,
-// and returns its JSON, too. After an error it is zero.
+// and returns its JSON, too. After an error both are zero.
 func readMessage[T interface{ contradictions() []schema.Violation }](message []byte, schemaName string) (doc T, raw json.RawMessage, err error) {
 	var zero T
 	if raw, err = Unwrap(message); err != nil {

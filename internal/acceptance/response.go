@@ -70,7 +70,7 @@ type TestResult struct {
 	Snippet  string `json:"output_snippet,omitempty"` // at most 500 characters
 }
 
-// APIResponse is the answer to a request.
+// APIResponse is the answer to an HTTP request.
 type APIResponse struct {
 	Endpoint string `json:"endpoint"`
 	Method   string `json:"method"`

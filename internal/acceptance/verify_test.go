@@ -263,7 +263,8 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// validator answers each question with the next answer, and keeps the questions.
+// validator answers each question with the next answer, or again with the last one, and keeps the
+// questions.
 func validator(questions *[]string, answers ...string) *acceptance.Program {
 	return &acceptance.Program{Name: "v", Find: func() error { return nil }, Ask: func(_ context.Context, question []byte) ([]byte, error) {
 		*questions = append(*questions, string(question))

@@ -162,7 +162,7 @@ func (b *bench) WriteFile(name string, data []byte) (string, error) {
 	return "/out/" + name, nil
 }
 
-// judge takes lines through both doors.
+// judge takes lines through intake and the policy.
 func (b *bench) judge(lines ...string) ([]policy.Approved, []policy.Denied) {
 	b.t.Helper()
 	max := map[safeoutput.Kind]int{}
@@ -208,7 +208,7 @@ func (b *bench) planOf(approved []policy.Approved) *Plan {
 	return plan
 }
 
-// run takes lines through both doors and applies them.
+// run takes lines through intake and the policy, and applies them.
 func (b *bench) run(lines ...string) []Result {
 	b.t.Helper()
 	results := execute(context.Background(), b.deps, b.plan(lines...))
@@ -292,7 +292,7 @@ func (b *bench) allowOwn() {
 	b.cfg.Run.WorkflowPath = ".github/workflows/checks.yml"
 }
 
-// approve takes Airlock's own items through both doors, after an agent's lines.
+// approve takes Airlock's own items through intake and the policy, after an agent's lines.
 func (b *bench) approve(own []intake.OwnItem, lines ...string) []policy.Approved {
 	b.t.Helper()
 	approved, denied := b.judge(lines...)
@@ -307,7 +307,8 @@ func (b *bench) approve(own []intake.OwnItem, lines ...string) []policy.Approved
 	return append(approved, ours...)
 }
 
-// runOwn takes Airlock's own items through both doors and applies them, after an agent's lines.
+// runOwn takes Airlock's own items through intake and the policy, and applies them, after an agent's
+// lines.
 func (b *bench) runOwn(own []intake.OwnItem, lines ...string) []Result {
 	b.t.Helper()
 	results := execute(context.Background(), b.deps, b.planOf(b.approve(own, lines...)))

@@ -104,7 +104,7 @@ func (c *codeChaos) ourBranch() string {
 	return branch
 }
 
-// gitFault is something that goes wrong with a fetch or a push.
+// gitFault returns the name of something that goes wrong with a fetch or a push, and the fault.
 func (c *codeChaos) gitFault() (string, githubtest.Fault) {
 	after := c.r.IntN(2) == 0
 	switch c.r.IntN(5) {

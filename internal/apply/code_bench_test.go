@@ -126,8 +126,8 @@ func codeFixture() githubtest.Fixture {
 	return f
 }
 
-// newCodeBench returns a codeBench with a workspace at the branch main. It also has the branch
-// topic, which is the head of pull request #7.
+// newCodeBench returns a codeBench with a workspace at the branch main. The server also has the
+// branch topic, which is the head of pull request #7.
 func newCodeBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench {
 	t.Helper()
 	b := newBareBench(t, change...)
@@ -326,8 +326,8 @@ func (b *codeBench) onPull() {
 	b.checkout(b.ev.SHA)
 }
 
-// texts returns the bodies of all issues, pull requests, comments, reviews and discussions on the
-// server.
+// texts returns the bodies of all issues, pull requests and discussions on the server, and of the
+// comments and reviews of issues and pull requests.
 func (b *codeBench) texts() (out []string) {
 	st := b.srv.State()
 	for _, i := range st.Issues {

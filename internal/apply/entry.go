@@ -193,7 +193,7 @@ func (e *entry) fallback() *Fallback {
 	return f
 }
 
-// addNotes adds to a result what the two doors changed about the item.
+// addNotes adds to a result what intake and the policy changed about the item.
 func (e *entry) addNotes(r *Result) {
 	r.Notes = slices.Clone(r.Notes)
 	for _, n := range e.approved.Notes() {
@@ -211,7 +211,7 @@ func (e *entry) addNotes(r *Result) {
 	r.Notes = append(r.Notes, LeftOut(first.UnknownFields, first.DroppedLabels)...)
 }
 
-// LeftOut returns the notes of a result on what the first door left out of the item.
+// LeftOut returns the notes of a result on what intake left out of the item.
 func LeftOut(unknownFields, droppedLabels []string) (notes []string) {
 	if len(unknownFields) > 0 {
 		notes = append(notes, "fields that the kind does not have were left out: "+quoteAll(unknownFields))

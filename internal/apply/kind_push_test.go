@@ -254,7 +254,7 @@ func TestPushToWhatIsNoPullRequest(t *testing.T) {
 	}
 }
 
-// TestPushFaults loses the answer of a push, or the push itself.
+// TestPushFaults loses the answer of a push or the push itself, or delays or refuses the push.
 func TestPushFaults(t *testing.T) {
 	t.Parallel()
 	for name, tt := range shorttest.Some(2, map[string]struct {

@@ -18,7 +18,7 @@ type postedReview struct {
 	object   Object
 	taken    []*reviewComment // on lines and on files
 	body     []*reviewComment // in its body
-	dropped  []*reviewComment // left out, as the owner wants
+	dropped  []*reviewComment // left out: as the owner wants, or Airlock's own that GitHub lost
 	complete bool             // all comments are in it, as far as GitHub takes them
 	doubtful bool             // it was begun more than once
 	// late are the comments of a body that GitHub did not accept, and refusal is why.
@@ -77,7 +77,7 @@ func (r *reviewRun) completeDraft(ctx context.Context, v *postedReview, inline, 
 }
 
 // undoDraft deletes a pending review that could not be submitted because of err, and returns what
-// is known then: nil if it was submitted after all.
+// is known then: nil if it was complete and submitted after all.
 func (r *reviewRun) undoDraft(ctx context.Context, v *postedReview, err error) error {
 	end, dropErr := r.x.dropDraft(ctx, v.object.NodeID)
 	switch {
@@ -239,8 +239,8 @@ func (r *reviewRun) addThreads(ctx context.Context, v *postedReview, comments []
 }
 
 // addSome adds comments to a pending review, at most githubapi.MaxThreads, and returns those that
-// GitHub says it took. After an ambiguous failure, comments that the review has count as taken, and
-// the rest is sent again.
+// GitHub says it took. After an ambiguous failure, those that are in the review count as taken, and
+// the others are sent again.
 func (r *reviewRun) addSome(ctx context.Context, review Object, comments []*reviewComment) (said []*reviewComment, err error) {
 	for try := 1; len(comments) > 0; try++ {
 		var taken []bool

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-func TestResultsSayWhatTheDoorsChanged(t *testing.T) {
+func TestResultsSayWhatIntakeAndPolicyChanged(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	b.kind(safeoutput.KindCreateIssue, func(k *policy.KindConfig) { k.AllowedLabels = []string{"bug"} })
 	r := b.run(`{'type': 'create-issue', "title": "T", "body": "Hi @octocat and @octocat", "labels": ["bug", "secret"], "colour": "red",}`)[0]

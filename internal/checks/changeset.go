@@ -249,8 +249,8 @@ func (s ChangeSource) defaultBase(here string) (base, mergeBase string, notes []
 	return here, here, []string{"What changed is what is not committed: the clone has no main or master branch to compare with, and no --base is given."}, nil
 }
 
-// maxWalked is how many commits below the one that is checked out are searched for the
-// pull request's head, where the clone does not contain the head itself.
+// maxWalked is how many commits, from the one that is checked out on, are searched for one whose
+// parent is the pull request's head: the clone need not contain the head itself.
 const maxWalked = 100
 
 // containsHead reports whether the commit that is checked out contains the pull

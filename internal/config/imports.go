@@ -329,8 +329,8 @@ func repositoryOf(file string) string {
 	}
 }
 
-// readWithin reads an ordinary file below a directory. No link leads out of it. It reads at most
-// one byte more than a configuration may have.
+// readWithin reads an ordinary file below a directory, but none to which a link leads out of the
+// directory. It reads at most one byte more than a configuration may have.
 func readWithin(root, name string) ([]byte, error) {
 	tree, err := os.OpenRoot(root)
 	if err != nil {

@@ -112,7 +112,7 @@ func rendered(m Message) Message {
 	return out
 }
 
-// fieldLines matches the end of a field's line, and the beginning of the next field.
+// fieldLines matches a field's line, and the beginning of the next field.
 var fieldLines = regexp.MustCompile(`(?m)(^\*\*.*)\n\*\*`)
 
 // reformatted are changes of a message's Markdown by programs that pass it on.

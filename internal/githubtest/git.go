@@ -525,7 +525,7 @@ func (g *Git) output(input string, args ...string) (string, error) {
 
 // gitEnv returns an environment for git that ignores the settings of the machine and the user. more
 // has the names and values of further settings. As on GitHub, clients can fetch any commit by its
-// id, and without all of its files (--filter), but cannot write the refs of pull requests.
+// id, also with only some of its files (--filter), but cannot write the refs of pull requests.
 func gitEnv(more ...string) []string {
 	settings := append([]string{
 		"safe.directory", "*",

@@ -174,8 +174,8 @@ func (r *Repo) TreeChanges(ctx context.Context, from, to string) ([]TreeChange, 
 const maxPairs = 32
 
 // SeriesChanges does what TreeChanges does for each pair of neighbours in a list of commits (or
-// trees), and asks git few questions for all of them together. The limit of TreeChanges applies to
-// the changes of all pairs together: more are ErrTooLarge.
+// trees), and asks git few questions for all of them together. All pairs together may have about a
+// million changes: more are ErrTooLarge.
 func (r *Repo) SeriesChanges(ctx context.Context, commits ...string) ([][]TreeChange, error) {
 	trees, err := r.verifiedTrees(ctx, commits)
 	if err != nil {

@@ -49,8 +49,8 @@ type Config struct {
 	// Hosts are the names of the server, in addition to those of loopback. If there are none and
 	// Public is set, every name is accepted.
 	Hosts []string
-	// Public is set where the server listens on more than loopback: then every request
-	// needs a token.
+	// Public is set where the server listens on more than loopback: then the server's own user
+	// needs a token as well.
 	Public bool
 	// Rate is how many requests a second each caller may make; 0 for any number.
 	Rate    float64

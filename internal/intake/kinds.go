@@ -129,9 +129,9 @@ func listKinds(enabled map[safeoutput.Kind]bool) string {
 	return which + strings.Join(names, ", ")
 }
 
-// maxSuggestions is how many messages about unknown kinds suggest a similar kind and list all
-// kinds. Later messages do neither, because the search for a similar kind takes longer than reading
-// the line.
+// maxSuggestions is how many messages about unknown kinds suggest a similar kind and list the
+// accepted kinds. Later messages do neither, because the search for a similar kind takes longer than
+// reading the line.
 const maxSuggestions = 1000
 
 // unknownKind returns the message about a kind that does not exist. suggested is how many

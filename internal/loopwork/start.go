@@ -65,7 +65,7 @@ func (s Start) check() error {
 type Deps struct {
 	Getenv  func(string) string // required
 	Environ []string            // required: the entire environment
-	// Gate returns both doors as the owner configures them in a file; "" is the usual file. It is
+	// Gate returns the gate as the owner configures it in a file; "" is the usual file. Gate is
 	// required; its errors carry their exit code.
 	Gate     func(policy string) (*doors.Gate, error)
 	Version  string

@@ -158,9 +158,9 @@ func (w *run) noteEdits(before map[string][]byte) {
 const maxSuggestions = 1000
 
 // addSuggestions adds the edits of a fix, by file, to the check's findings. A finding on the lines
-// of an edit gets the edit as its suggestion. If a formatter's finding names only the file,
-// findings for the edits of changed lines replace it. If a formatter's findings could not be read,
-// each file gets such findings.
+// of an edit gets the edit as its suggestion. If a formatter's finding names only the file, the
+// findings of perEdit replace it. If a formatter's findings could not be read, each file gets such
+// findings.
 func (w *run) addSuggestions(edits map[string][]toolreport.Edit) {
 	named := map[string]bool{}
 	var blocking []finding.Finding
@@ -214,9 +214,10 @@ func attach(f *finding.Finding, edits []toolreport.Edit) []toolreport.Edit {
 	return edits
 }
 
-// perEdit returns a finding for each of a file's edits that counts. If some do not, it adds the
-// finding of the file to the old ones. If the findings would be more than maxSuggestions, counting
-// the existing ones, it returns only the finding of the file.
+// perEdit returns a finding for each of a file's edits that counts; with NewOnly, only those of
+// changed lines do. If some do not, it adds the finding of the file to the old ones. If the findings
+// would be more than maxSuggestions, counting the existing ones, it returns only the finding of the
+// file.
 func (w *run) perEdit(file finding.Finding, edits []toolreport.Edit, existing int) []finding.Finding {
 	var counting []finding.Finding
 	for _, ed := range edits {

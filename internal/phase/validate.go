@@ -42,8 +42,8 @@ type Job struct {
 	// changed file counts as changed.
 	Diff []changes.ChangedFile
 	// Stamps, if not nil, returns when a file of Repository was last written, and its size in
-	// bytes, as it was shortly before. It saves looking at each file before the first command.
-	// ok is false for a file of which it is not known. It must be safe for concurrent use.
+	// bytes, both as of shortly before. It saves looking at each file before the first command.
+	// ok is false for a file of which they are not known. It must be safe for concurrent use.
 	Stamps func(path string) (modified time.Time, size int64, ok bool)
 }
 

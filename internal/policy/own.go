@@ -107,7 +107,7 @@ func ownTarget(it safeoutput.Item, ev event.Event) (Target, *refusal) {
 	return Target{Number: ev.Number, FromEvent: true, IsPull: true}, nil
 }
 
-// finishOwn returns a new item in its final form.
+// finishOwn returns a copy of an item, in its final form.
 func finishOwn(it safeoutput.Item) (safeoutput.Item, []Note) {
 	var n notes
 	c := safeoutput.Clone(it)

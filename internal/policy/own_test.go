@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// acceptedOwn takes Airlock's own items through the first door, which must let in all.
+// acceptedOwn takes Airlock's own items through intake, which must accept all.
 func acceptedOwn(t *testing.T, items ...safeoutput.Item) []intake.Accepted {
 	t.Helper()
 	var list []intake.OwnItem

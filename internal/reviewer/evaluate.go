@@ -217,8 +217,8 @@ func (e *evaluator) fallback(first value, rest extent, depth int) value {
 	return second
 }
 
-// operand returns the value of one operand, with the members, calls and indexes that
-// hang on it, and the index after it: all of `a.b(c)[d]`.
+// operand returns the value of one operand, with the members, calls and indexes that hang on it:
+// all of `a.b(c)[d]`. next is the index of the token after it.
 func (e *evaluator) operand(i, end, depth int) (v value, next int) {
 	switch e.tokens[i].kind {
 	case closing, operator:
@@ -286,7 +286,7 @@ func (e *evaluator) isKeyIndex(i int) bool {
 }
 
 // primary returns the value of what an operand begins with, its name if it is a name, and
-// the index after it.
+// the index of the token after it.
 func (e *evaluator) primary(i, end, depth int) (v value, name string, next int) {
 	next = e.after(i)
 	if end := e.goTable(i); end > 0 {

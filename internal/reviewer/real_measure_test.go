@@ -259,8 +259,8 @@ func fetchSource(t *testing.T, s realSource) string {
 	return dir
 }
 
-// debianArchive fetches the upstream archive of a Debian source package with apt, in
-// lists of its own, so that the machine's stay as they are.
+// debianArchive fetches the upstream archive of a Debian source package with apt and package lists
+// of its own, so that the machine's stay as they are.
 func debianArchive(t *testing.T, dir string, s realSource) string {
 	t.Helper()
 	// No version is requested: the archive stays the same while Debian corrects a package.

@@ -16,8 +16,8 @@ const (
 	maxNesting  = 64
 )
 
-// isPlainMap reports whether GeoJSON or TopoJSON contains no text that the drawn map does
-// not show. A map shows the properties of a feature to a reader who clicks on it.
+// isPlainMap reports whether each text of GeoJSON or TopoJSON is only a name, or is shown by the
+// drawn map. A map shows the properties of a feature to a reader who clicks on it.
 func isPlainMap(text string) bool {
 	dec := jsontext.NewDecoder(bytes.NewBufferString(text)) // a name that is there twice is an error
 	if !isPlainValue(dec, "", false, maxNesting) {

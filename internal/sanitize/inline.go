@@ -139,8 +139,9 @@ func (p *pass) text(b *markdown.Block, n *markdown.Inline) {
 	}
 }
 
-// showDeclarations escapes "<!", "<?" and "</" in text: versions of CommonMark
-// disagree about which of them begin a declaration, comment or tag.
+// showDeclarations escapes "<!", "<?" and "</" in text, and the < of the tags that beginsNewerBlock
+// knows: versions of CommonMark disagree about which of them begin a declaration, comment, tag or
+// block.
 func (p *pass) showDeclarations(n *markdown.Inline) {
 	for i := n.Start; ; i++ {
 		k := strings.IndexByte(p.src[i:n.End], '<')

@@ -170,8 +170,7 @@ func isShortSetting(value string) bool {
 	return i > 0 && len(value)-i-1 < 8
 }
 
-// lineStart returns where the line of an offset begins, or the offset 256 bytes before where the
-// line is longer.
+// lineStart returns where the line of an offset begins, but at most 256 bytes before the offset.
 func lineStart(text string, offset int) int {
 	from := max(0, offset-256)
 	return from + strings.LastIndexByte(text[from:offset], '\n') + 1
