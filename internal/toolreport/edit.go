@@ -176,10 +176,11 @@ func editsOf(hunk []hunkLine) []edit {
 			continue
 		}
 		w := window{i, joinedEnd(hunk, i)}
+		joined := false            // with the window before, which a suggestion can replace, so that it can replace both
 		takeLineBefore := func() { // and all of the window before if that has the line
 			w.from--
 			if n := len(windows); n > 0 && w.from < windows[n-1].to {
-				w.from, windows = windows[n-1].from, windows[:n-1]
+				w.from, windows, joined = windows[n-1].from, windows[:n-1], true
 			}
 		}
 		if inserts(hunk[w.from:w.to]) {
@@ -188,10 +189,10 @@ func editsOf(hunk []hunkLine) []edit {
 			}
 			w.to = min(w.to+1, len(hunk))
 		}
-		for w.from > 0 && !replaces(hunk[w.from:w.to]) {
+		for w.from > 0 && !joined && !replaces(hunk[w.from:w.to]) {
 			takeLineBefore()
 		}
-		for w.to < len(hunk) && !replaces(hunk[w.from:w.to]) {
+		for w.to < len(hunk) && !joined && !replaces(hunk[w.from:w.to]) {
 			w.to = runEnd(hunk, w.to+1) // the kept line and the run after it
 		}
 		windows = append(windows, w)

@@ -211,3 +211,25 @@ func FuzzEdits(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkHunks measures how long the edits of one long hunk take, at two sizes. Nearly equal
+// MB/s of the two mean that the time is linear.
+func BenchmarkHunks(b *testing.B) {
+	for name, unit := range map[string]string{
+		"added":        "+a\n+b\n \n", // each run takes the kept line that the next one takes, too
+		"removed":      "-a\n \n",
+		"replaced":     "-a\n+b\n }\n",
+		"apart":        "-a\n+b\n kept\n kept\n",
+		"removed only": "-a\n",
+	} {
+		for _, size := range []int{128 << 10, 512 << 10} {
+			b.Run(fmt.Sprintf("%s/%dKB", name, size>>10), func(b *testing.B) {
+				out := "Diff in /src/a.rs:1:\n" + strings.Repeat(unit, size/len(unit))
+				b.SetBytes(int64(len(out)))
+				for b.Loop() {
+					read(b, toolreport.Tool{Name: "rustfmt", Roots: []string{"/src"}}, output{Stdout: strings.NewReader(out), Exit: toolreport.Exit{Code: 1}})
+				}
+			})
+		}
+	}
+}
