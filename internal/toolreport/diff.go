@@ -8,9 +8,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// maxHunk bounds the lines of a hunk that are kept, in bytes. The edits of a longer one
-// come in parts, without suggestions.
-const maxHunk = 4 << 20
+// Bounds of the lines of a hunk that are kept. Short lines take far more memory than their text. The
+// edits of a longer hunk come in parts, without suggestions.
+const (
+	maxHunk      = 4 << 20 // bytes
+	maxHunkLines = 200_000
+)
 
 // diffReader reads unified diffs, and passes on the edits of each file.
 type diffReader struct {
@@ -107,7 +110,7 @@ func (d *diffReader) body(line string) {
 		d.next, d.oldLeft, d.newLeft = d.next+1, d.oldLeft-1, d.newLeft-1
 	}
 	d.hunk = append(d.hunk, l)
-	if d.size += len(l.text) + 1; d.size > maxHunk {
+	if d.size += len(l.text) + 1; d.size > maxHunk || len(d.hunk) > maxHunkLines {
 		d.inParts = true
 		d.flush()
 	}
