@@ -100,6 +100,12 @@ func TestLabels(t *testing.T) {
 }
 
 func TestAddLabels(t *testing.T) {
+	many := func(n int) (labels []string) {
+		for i := range n {
+			labels = append(labels, fmt.Sprintf("area/%d", i))
+		}
+		return labels
+	}
 	for _, tt := range []struct {
 		name  string
 		kc    KindConfig
@@ -114,6 +120,8 @@ func TestAddLabels(t *testing.T) {
 		{"not allowed ones do not count", KindConfig{AllowedLabels: []string{"d"}}, []string{"a", "b", "c", "d"}, []string{"d"}, "", `left out "a", "b", "c"; allowed: d`},
 		{"none left", KindConfig{AllowedLabels: []string{"x", "y"}, Labels: []string{"ai"}}, []string{"a", "b"}, nil, RuleAllowedLabels, `none of the labels "a", "b" is allowed; allowed: x, y`},
 		{"none left, no limit", KindConfig{MaxLabels: -1, AllowedLabels: []string{"x"}, Labels: []string{"ai"}}, []string{"a"}, nil, RuleAllowedLabels, `none of the labels "a" is allowed; allowed: x`},
+		{"of many that are allowed, the first are listed", KindConfig{AllowedLabels: many(51), BlockedLabels: many(60)}, []string{"a"}, nil, RuleAllowedLabels,
+			`none of the labels "a" is allowed; allowed: ` + strings.Join(many(50), ", ") + " and 1 more, but not " + strings.Join(many(50), ", ") + " and 10 more"},
 		{"only look-alikes", KindConfig{AllowedLabels: []string{"bug"}}, []string{"bu\u0261"}, nil, RuleAllowedLabels, "none of the labels \"bu\u0261\" is allowed (\"bu\u0261\" only looks like one that the configuration names); allowed: bug"},
 		{"owner's are added", KindConfig{Labels: []string{"ai"}}, []string{"a", "b", "c"}, []string{"a", "b", "c", "ai"}, "", ""},
 	} {

@@ -144,7 +144,7 @@ func matchLabel(pattern, label string) bool {
 
 // listAllowed lists the labels that an item may ask for.
 func listAllowed(kc KindConfig) string {
-	list := strings.Join(kc.AllowedLabels, ", ")
+	list := listLabels(kc.AllowedLabels)
 	switch {
 	case kc.AllowedLabels == nil:
 		list = "any"
@@ -152,7 +152,18 @@ func listAllowed(kc KindConfig) string {
 		list = "none"
 	}
 	if len(kc.BlockedLabels) > 0 {
-		list += ", but not " + strings.Join(kc.BlockedLabels, ", ")
+		list += ", but not " + listLabels(kc.BlockedLabels)
+	}
+	return list
+}
+
+// listLabels lists labels. Of more than fifty, it lists the first fifty and how many more there
+// are, because each item that is refused has such a list.
+func listLabels(labels []string) string {
+	const most = 50
+	list := strings.Join(labels[:min(len(labels), most)], ", ")
+	if more := len(labels) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list
 }
