@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -52,6 +53,11 @@ var hostile = map[string]struct{ path, begin, repeat string }{
 	"conditions":    {"a.js", "", "if(!a.has(b)){"},
 	"ignores":       {"a.js", "", "/* airlock:ignore code-injection a reason */ eval(x);\n"},
 	"findings":      {"a.js", "", "eval(x);\n"},
+	"hashes":        {"a.py", "", "md5(password)\n"},
+	"paths":         {"a.js", "", "p=path.join(base,req.params.file);\n"},
+	"settings":      {"a.js", "", "x({rejectUnauthorized:false});\n"},
+	"nested blocks": {"a.js", "", "if(a){x({rejectUnauthorized:false});\n"},
+	"long heads":    {"a.js", "if(" + strings.Repeat("a,", 5000), "a){x({rejectUnauthorized:false})},\n"},
 	"typed":         {"a.js", "", "let a:b<c,"},
 	"object chains": {"a.js", "", "a({b:"},
 	"lists":         {"a.js", "a=[];\n", "a.push('x'+a.join(' '));"},
@@ -99,6 +105,35 @@ func packFor(tb testing.TB, path string) *pack {
 		tb.Fatal(err)
 	}
 	return built.packs[languageOf(path).name]
+}
+
+// TestPartsOfAFileAreReadOnce checks that what is around calls is not read again for each call.
+func TestPartsOfAFileAreReadOnce(t *testing.T) {
+	for _, name := range []string{"hashes", "paths"} {
+		f := hostileText(name, 60_000)
+		p := packFor(t, f.Path)
+		s := scan(f.Path, f.Text, languageOf(f.Path))
+		m := newMatcher(s, p, func(*Rule, finding.Precision) bool { return true })
+		for i := range s.tokens {
+			m.visit(i)
+		}
+		calls := strings.Count(f.Text, "\n")
+		if len(m.found) < calls {
+			t.Errorf("%s: %d findings in %d calls", name, len(m.found), calls)
+		}
+		read := map[*regexp.Regexp]int{}
+		for r := range m.readings {
+			read[r.re] += r.to - r.from
+		}
+		for re, bytes := range read {
+			if bytes > 10*len(f.Text) {
+				t.Errorf("%s: %d bytes of a file of %d are read for %s", name, bytes, len(f.Text), re)
+			}
+		}
+		if len(read) == 0 {
+			t.Errorf("%s: nothing around a call was read", name)
+		}
+	}
 }
 
 func TestHostileTextsEnd(t *testing.T) {

@@ -15,6 +15,10 @@ type matcher struct {
 	selects func(*Rule, finding.Precision) bool
 	found   []finding.Finding
 	files   map[string]bool // which expressions match something in the file
+	// readings are the results of aroundHas.
+	readings map[reading]bool
+	// opened are the results of openBefore; nil before its first call.
+	opened []int32
 	// aliases maps a name to the parts of the dotted name of the module or function that it stands for.
 	aliases map[string][]string
 	// changes are values that names get later.
@@ -27,11 +31,16 @@ type matcher struct {
 
 // matchPack returns what a pack's rules find in a file.
 func matchPack(s *source, p *pack, selects func(*Rule, finding.Precision) bool) []finding.Finding {
-	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p)}, selects: selects, files: map[string]bool{}, aliases: map[string][]string{}}
+	m := newMatcher(s, p, selects)
 	for i := range s.tokens {
 		m.visit(i)
 	}
 	return m.found
+}
+
+func newMatcher(s *source, p *pack, selects func(*Rule, finding.Precision) bool) *matcher {
+	return &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p)}, selects: selects,
+		files: map[string]bool{}, readings: map[reading]bool{}, aliases: map[string][]string{}}
 }
 
 // visit looks for everything that may begin with the token at index i. It is called in the order of

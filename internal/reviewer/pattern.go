@@ -136,36 +136,56 @@ func (m *matcher) matches(p *pattern, x, arguments extent, i int) bool {
 func (m *matcher) isMeant(r *Rule, x extent, i int) bool {
 	return r.meant.Before != nil && r.meant.Before.MatchString(m.withoutComments(m.extentBefore(i))) ||
 		r.meant.Under != nil && m.isUnder(r.meant.Under, i) ||
-		r.meant.Around != nil && (r.meant.Around.MatchString(m.withoutComments(m.extentAround(i))) || r.meant.Around.MatchString(m.scope.functionNames())) ||
+		r.meant.Around != nil && (m.aroundHas(r.meant.Around, i, m.withoutComments) || r.meant.Around.MatchString(m.scope.functionNames())) ||
 		r.meant.Place != nil && (r.meant.Place.MatchString(m.path) || r.meant.Place.MatchString(m.scope.functionNames())) && !m.fromRequest(m.valueOf(x))
 }
 
-// isUnder reports whether an expression matches the head of one of the blocks in braces around the
-// token at index i, up to the function around it.
+// isUnder reports whether an expression matches the head of one of the innermost blocks in braces
+// around the token at index i, up to the function around it.
 func (m *matcher) isUnder(re *regexp.Regexp, i int) bool {
+	const mostBlocks = 50
 	begin := max(0, m.scope.innermost().begin)
-	for j := i - 1; j > begin; j-- {
-		switch {
-		case m.kindAt(j) == closing && m.tokens[j].pair >= 0:
-			j = int(m.tokens[j].pair)
-		case m.is(j, "{"):
-			head := extent{j, j}
-			for head.from > begin && !m.isOneOf(head.from-1, ";", "{", "}") {
-				head.from--
-			}
-			if re.MatchString(m.sourceText(head)) {
-				return true
-			}
+	blocks := 0
+	for j := m.openBefore(i); j > begin && blocks < mostBlocks; j = m.openBefore(j) {
+		if !m.is(j, "{") {
+			continue
+		}
+		blocks++
+		head := extent{j, j}
+		for head.from > begin && head.to-head.from < longestExpression && !m.isOneOf(head.from-1, ";", "{", "}") {
+			head.from--
+		}
+		if re.MatchString(m.sourceText(head)) {
+			return true
 		}
 	}
 	return false
+}
+
+// openBefore returns the index of the innermost bracket that is open before the token at index i,
+// or -1.
+func (m *matcher) openBefore(i int) int {
+	if m.opened == nil {
+		m.opened = make([]int32, len(m.tokens))
+		last := int32(-1)
+		for j, t := range m.tokens {
+			if t.kind == closing && t.pair >= 0 {
+				last = m.opened[t.pair]
+			}
+			m.opened[j] = last
+			if t.kind == opening {
+				last = int32(j)
+			}
+		}
+	}
+	return int(m.opened[i])
 }
 
 // contextMatches reports whether the conditions about the function around the word at index i and
 // about the file are true. They read most text, so they come last.
 func (m *matcher) contextMatches(p *pattern, i int) bool {
 	return (p.Guard == nil || !has(p.Guard, m.functionBefore(i))) &&
-		(p.Lacks == nil || !has(p.Lacks, m.functionAround(i))) &&
+		(p.Lacks == nil || !m.aroundHas(p.Lacks, i, m.sourceBetween)) &&
 		(p.File == nil || m.fileHas(p.File)) && (p.Without == nil || !m.fileHas(p.Without))
 }
 
@@ -266,20 +286,39 @@ func (m *matcher) functionBefore(i int) string {
 	if len(m.scope.nested) == 0 {
 		return ""
 	}
-	from, to := m.extentBefore(i)
-	return m.text[from:to]
+	return m.sourceBetween(m.extentBefore(i))
 }
 
-// functionAround returns the source of the function around the token at index i, or of the file
-// where there is none. If that is long, it returns the part near the token.
-func (m *matcher) functionAround(i int) string {
+// sourceBetween returns the source between two offsets.
+func (m *matcher) sourceBetween(from, to int) string { return m.text[from:to] }
+
+// reading is an expression and the part of a file in which it was looked for.
+type reading struct {
+	re       *regexp.Regexp
+	from, to int
+}
+
+// aroundHas reports whether an expression matches something in the function around the token at
+// index i, or in the file where there is none. If that is long, it looks in the part near the token.
+// read returns the text between two offsets; it must be the same function for each expression.
+// Each part is read once for an expression, so that a file of many calls takes linear time.
+func (m *matcher) aroundHas(re *regexp.Regexp, i int, read func(from, to int) string) bool {
 	from, to := m.extentAround(i)
-	return m.text[from:to]
+	key := reading{re, from, to}
+	found, known := m.readings[key]
+	if !known {
+		found = re.MatchString(read(from, to))
+		m.readings[key] = found
+	}
+	return found
 }
 
-// extentAround returns the offsets of functionAround.
+// extentAround returns the offsets of the function around the token at index i, or of the file. Of
+// what is long, it returns a part near the token, the same one for most tokens that are near each
+// other.
 func (m *matcher) extentAround(i int) (from, to int) {
-	at := int(m.tokens[i].start)
+	const step = 2 * longestSource
+	at := int(m.tokens[i].start) / step * step
 	to = len(m.text)
 	if f := m.scope.innermost(); f.begin >= 0 {
 		from = max(int(m.tokens[f.begin].start), at-2*longestSource)
@@ -287,7 +326,7 @@ func (m *matcher) extentAround(i int) (from, to int) {
 			to = int(m.tokens[f.end].end)
 		}
 	}
-	return max(from, at-8*longestSource), min(to, at+8*longestSource)
+	return max(from, at-8*longestSource), min(to, at+step+8*longestSource)
 }
 
 // afterCall returns what follows a call, whose arguments end before index end. A bracket that
