@@ -21,6 +21,7 @@ const (
 	LeftOver     Code = "left-over"      // what may be members follows the object's end
 	WrongCloser  Code = "wrong-closer"   // } or ] that closes nothing
 	OpenComment  Code = "open-comment"   // a comment hides the end of the object
+	BrokenKey    Code = "broken-key"     // a key has a line break in it
 	TooDeep      Code = "too-deep"       // more than MaxDepth levels
 )
 
@@ -37,6 +38,7 @@ var remedies = map[Code]string{
 	LeftOver:     "put all members between its { and }",
 	WrongCloser:  "remove it or add its opener",
 	OpenComment:  "remove the comment",
+	BrokenKey:    "write each line without breaks, and nothing else in it",
 	TooDeep:      "nest less deeply",
 }
 

@@ -159,6 +159,8 @@ func TestFixErrors(t *testing.T) {
 		"number then junk":               {`12 x`, NoObject, 0},
 		"cut-off string":                 {`{"a": "hello wor`, CutOffString, 6},
 		"cut-off key":                    {`{"a": 1, "b`, CutOffString, 9},
+		"line break in a key":            {"{\"a\": 1, \"b\nc\": 2}", BrokenKey, 9},
+		"CR in a key":                    {"{'a\r\nb': 2}", BrokenKey, 1},
 		"cut off in an escape":           {`{"a": "x\`, CutOffString, 6},
 		"cut off in a unicode escape":    {`{"a": "x\u00`, CutOffString, 6},
 		"cut off after a colon":          {`{"a":`, CutOff, 5},

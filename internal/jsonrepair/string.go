@@ -71,7 +71,8 @@ func (q quote) closes(in []byte) int {
 	return 0
 }
 
-// quotedString reads the string at pos. A key ends at its first delimiter. In a
+// quotedString reads the string at pos. A key ends at its first delimiter, and has no raw line
+// break: a terminal or a log has broken it, and nobody would miss the member that it named. In a
 // value, a delimiter that nothing plausible follows is part of the text.
 func (f *fixer) quotedString(key bool) error {
 	from := f.pos
@@ -92,6 +93,9 @@ func (f *fixer) quotedString(key bool) error {
 	}
 	inQuotation := false
 	for f.pos < len(f.in) {
+		if key && (f.in[f.pos] == '\n' || f.in[f.pos] == '\r') {
+			return fail(BrokenKey, from, "the key that starts here has a line break in it")
+		}
 		width := q.closes(f.in[f.pos:])
 		if width == 0 {
 			f.textCharacter()
