@@ -391,7 +391,7 @@ func (s silencer) settings(code string) []setting {
 			below, sectionSilences, sectionName = nil, s.Keys != nil && s.Keys.MatchString(m[1]), strings.Trim(trimmed, "[] ")
 			continue
 		}
-		for inText == "" && len(below) > 0 && (indent < below[len(below)-1].indent || indent == below[len(below)-1].indent && !isItem && !strings.HasPrefix(trimmed, "]")) {
+		for inText == "" && len(below) > 0 && below[len(below)-1].endsBefore(indent, isItem, strings.HasPrefix(trimmed, "]")) {
 			below = below[:len(below)-1]
 		}
 		m := key.FindStringSubmatch(line)
@@ -399,7 +399,7 @@ func (s silencer) settings(code string) []setting {
 			m = nil
 		}
 		if m != nil {
-			below = append(below, openKey{m[1], indent, s.Keys != nil && s.Keys.MatchString(m[1])})
+			below = append(below, openKey{m[1], indent, isItem, s.Keys != nil && s.Keys.MatchString(m[1])})
 		}
 		silences := sectionSilences || slices.ContainsFunc(below, func(k openKey) bool { return k.silences })
 		isOnlyKey := m != nil && slices.ContainsFunc([]string{":", "[", "{", "=", "(", `'''`, `"""`}, func(end string) bool { return strings.HasSuffix(trimmed, end) })
@@ -416,21 +416,42 @@ func (s silencer) settings(code string) []setting {
 		if isEnd || isOnlyKey && !switches {
 			continue
 		}
-		var names strings.Builder
-		names.WriteString(sectionName)
-		for _, k := range below {
-			names.WriteString("." + k.name)
-		}
-		found = append(found, setting{number, trimmed, strings.TrimPrefix(names.String(), "."), switches || silences})
+		found = append(found, setting{number, trimmed, joinKeys(sectionName, below), switches || silences})
 	}
 	return found
+}
+
+// joinKeys returns the names of a section and of the keys below it, joined with points. Each line
+// has its names, so of long ones it returns only the last longestKeys bytes.
+func joinKeys(section string, below []openKey) string {
+	const longestKeys = 200
+	from := len(below)
+	for length := 0; from > 0 && length < longestKeys; from-- {
+		length += len(below[from-1].name) + 1
+	}
+	var names []string
+	if from == 0 && section != "" {
+		names = append(names, section)
+	}
+	for _, k := range below[from:] {
+		names = append(names, k.name)
+	}
+	joined := strings.Join(names, ".")
+	return strings.Clone(joined[max(0, len(joined)-longestKeys):])
 }
 
 // openKey is a key of a configuration that the current line belongs to.
 type openKey struct {
 	name     string
 	indent   int
+	isItem   bool // it is the first of an item of a list
 	silences bool
+}
+
+// endsBefore reports whether a line with an indentation no longer belongs to the key. A list may be
+// indented as little as the key that it belongs to, and so may the bracket that closes one.
+func (k openKey) endsBefore(indent int, isItem, isCloser bool) bool {
+	return indent < k.indent || indent == k.indent && (!isItem || k.isItem) && !isCloser
 }
 
 // rank orders silences: what covers more first.

@@ -139,3 +139,31 @@ func TestOldSuppressionsAreNotListed(t *testing.T) {
 		t.Errorf("a vendored file: %+v", got)
 	}
 }
+
+// TestSettingsOfLongConfigurations checks that the keys that a line stands below do not pile up: an
+// item of a list ends the one before, and long names are cut.
+func TestSettingsOfLongConfigurations(t *testing.T) {
+	items := "steps:\n" + strings.Repeat("- run: echo\n  with: x\n", 2000)
+	nested := strings.Repeat("k", 1500) + ":\n " + strings.Repeat("n", 1500) + ":\n" + strings.Repeat("  a: 1\n", 2000)
+	for _, code := range []string{items, nested} {
+		found, size := silencer{}.settings(code), 0
+		for _, set := range found {
+			size += len(set.keys)
+		}
+		if len(found) < 2000 || size > 200*len(found) {
+			t.Errorf("%d settings have %d bytes of keys", len(found), size)
+		}
+	}
+	for code, want := range map[string]string{
+		"a:\n  b:\n  - c: 1\n    d: 2\n  - e: 3\nf: 4\n": "a.b.c a.b.c.d a.b.e f",
+		"[x.y]\na = [\n  1,\n]\nb = 2\n":                 "x.y.a x.y.b",
+	} {
+		var keys []string
+		for _, set := range (silencer{}).settings(code) {
+			keys = append(keys, set.keys)
+		}
+		if got := strings.Join(keys, " "); got != want {
+			t.Errorf("%q has the keys %s, want %s", code, got, want)
+		}
+	}
+}
