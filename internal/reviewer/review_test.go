@@ -345,3 +345,20 @@ func TestSecretsThatTestsMake(t *testing.T) {
 		}
 	}
 }
+
+// TestAcceptedPatternsAreAskedOnceAFile checks that a file of many findings does not ask for each of
+// them whether its path is accepted.
+func TestAcceptedPatternsAreAskedOnceAFile(t *testing.T) {
+	asked := 0
+	r := newReviewer(t, Config{
+		Accepted: []Accepted{{Rule: "javascript/code-injection", Pattern: "db/"}},
+		Matches:  func(string, string) bool { asked++; return false },
+	})
+	result, err := r.Security(t.Context(), []File{{Path: "a.js", Text: strings.Repeat("eval(x);\n", 100)}, {Path: "b.js", Text: "eval(x);\n"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Findings) != 101 || asked != 2 {
+		t.Errorf("%d findings, %d questions", len(result.Findings), asked)
+	}
+}

@@ -211,6 +211,7 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 	kept, _ := finding.Merge(all, func(_, id string) (finding.Rule, bool) { return r.byID[id].Rule, true })
 	finding.SetFingerprints(kept)
 	base := map[string]*baseLines{}
+	accepted := map[[2]string]bool{} // by rule and path, because a file may have many findings of a rule
 	for _, f := range kept {
 		i := byPath[f.Path]
 		comment, isIgnored := ignoring(results[i].ignores, f)
@@ -222,8 +223,12 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 			}
 			counts, named.New = r.counts(base[f.Path], f, comment)
 		}
+		key := [2]string{f.Rule, f.Path}
+		if _, known := accepted[key]; !known {
+			accepted[key] = r.accepts(f.Rule, f.Path)
+		}
 		switch {
-		case r.accepts(f):
+		case accepted[key]:
 			out.Suppressed = append(out.Suppressed, Suppressed{Finding: f, Reason: "accepted in the configuration"})
 		case counts:
 			out.Suppressed = append(out.Suppressed, named)

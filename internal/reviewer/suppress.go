@@ -139,10 +139,10 @@ type Accepted struct {
 	Pattern string // of paths, as Config.Matches reads it
 }
 
-// accepts reports whether the owner accepts a finding.
-func (r *Reviewer) accepts(f finding.Finding) bool {
+// accepts reports whether the owner accepts the findings of a rule in a file.
+func (r *Reviewer) accepts(rule, path string) bool {
 	return slices.ContainsFunc(r.config.Accepted, func(a Accepted) bool {
-		return a.Rule == f.Rule && r.config.Matches(a.Pattern, f.Path)
+		return a.Rule == rule && r.config.Matches(a.Pattern, path)
 	})
 }
 
