@@ -88,8 +88,9 @@ func containsLabel(labels []string, label string) bool {
 // case. A label that only looks like an allowed one is not allowed, and one that only
 // looks like a blocked one is blocked.
 func AllowsLabel(kc KindConfig, label string) bool {
+	looks := likeness(label)
 	blocks := func(pattern string) bool {
-		return matchLabel(pattern, label) || matchLabel(likeness(pattern), likeness(label))
+		return matchLabel(pattern, label) || matchLabel(likeness(pattern), looks)
 	}
 	return (kc.AllowedLabels == nil || AnyLabelMatches(kc.AllowedLabels, label)) &&
 		!slices.ContainsFunc(kc.BlockedLabels, blocks)
@@ -98,8 +99,9 @@ func AllowsLabel(kc KindConfig, label string) bool {
 // onlyLooksLike reports whether a label does not match one of the patterns, and looks as if it
 // did.
 func onlyLooksLike(patterns []string, label string) bool {
+	looks := likeness(label)
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		return !matchLabel(pattern, label) && matchLabel(likeness(pattern), likeness(label))
+		return !matchLabel(pattern, label) && matchLabel(likeness(pattern), looks)
 	})
 }
 

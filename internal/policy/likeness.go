@@ -13,10 +13,14 @@ import (
 // nothing. It has Latin letters for letters of other scripts with the same shape. It is only for
 // refusing: two texts with the same likeness may be different ones.
 func likeness(s string) string {
-	s = cases.Fold().String(norm.NFKD.String(s))
+	if strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
+		s = strings.ToLower(s) // which is all that folding does to it
+	} else {
+		s = cases.Fold().String(norm.NFKD.String(s))
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
-		case unicode.In(r, unicode.Mn, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+		case r > unicode.MaxASCII && unicode.In(r, unicode.Mn, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 			return -1
 		case unicode.IsSpace(r):
 			return ' '
