@@ -238,7 +238,7 @@ func (s *Server) sendEvents(ctx context.Context, w http.ResponseWriter, id strin
 	defer away()
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
-	for lastSent := time.Now(); ; {
+	for {
 		list, err := s.Runs.Events(ctx, id, last)
 		if err != nil {
 			return
@@ -248,19 +248,17 @@ func (s *Server) sendEvents(ctx context.Context, w http.ResponseWriter, id strin
 			if err != nil || send(fmt.Sprintf("id: %d\nevent: status\ndata: %s\n\n", e.N, data)) != nil || e.Status.Final() {
 				return
 			}
-			last, lastSent = e.N, time.Now()
-		}
-		if time.Since(lastSent) >= keepAlive {
-			if send(": still there\n\n") != nil {
-				return
-			}
-			lastSent = time.Now()
+			last = e.N
+			tick.Reset(keepAlive)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-changes:
 		case <-tick.C:
+			if send(": still there\n\n") != nil {
+				return
+			}
 		}
 	}
 }

@@ -2,13 +2,20 @@ package httpapi
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/access"
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/store"
 )
 
 // TestStreamsEndWithTheirGrant asserts that nobody goes on watching a run with a token that
@@ -128,4 +135,59 @@ func sleeping(a *api) (id string) {
 	a.t.Helper()
 	a.do("POST", "/agents", `{"name":"sleeper","type":"agent","command":["sleep","600"]}`)
 	return a.do("POST", "/runs", `{"agent_name":"sleeper","parameters":{"prompt":"x"}}`).member("run_id")
+}
+
+// timed notes when each piece of an answer is written. A piece takes a millisecond of virtual time.
+type timed struct {
+	*httptest.ResponseRecorder
+	begun  time.Time
+	pieces []string
+}
+
+// Write implements io.Writer.
+func (w *timed) Write(p []byte) (int, error) { return w.WriteString(string(p)) }
+
+// WriteString implements io.StringWriter.
+func (w *timed) WriteString(s string) (int, error) {
+	first, _, _ := strings.Cut(s, "\n")
+	time.Sleep(time.Millisecond)
+	w.pieces = append(w.pieces, time.Since(w.begun).Round(time.Second).String()+" "+first)
+	return len(s), nil
+}
+
+// TestSignsOfLife asserts that a client that follows a run gets a sign of life whenever it has heard
+// nothing for 15 s.
+func TestSignsOfLife(t *testing.T) {
+	t.Parallel()
+	location := t.TempDir() + "/store.db"
+	synctest.Test(t, func(t *testing.T) {
+		st, err := store.Open(t.Context(), location, agents.Tables, runs.Tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		registry, err := agents.New(st, agents.Blueprint{Name: "sleeper", Type: agents.Agent, Command: []string{"sleep", "60"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		service := runs.New(registry, st, runs.NewWorker(st, runs.WorkerConfig{})) // no worker runs: the run waits
+		defer service.Close()
+		run, _, err := service.Create(t.Context(), runs.Request{AgentName: "sleeper", Parameters: []byte(`{"prompt":"x"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+		defer cancel()
+		w := &timed{ResponseRecorder: httptest.NewRecorder(), begun: time.Now()}
+		time.AfterFunc(35*time.Second, func() {
+			if _, err := service.Stop(ctx, run.ID); err != nil {
+				t.Error(err)
+			}
+		})
+		(&Server{Config: Config{Runs: service}}).sendEvents(ctx, w, run.ID, 0)
+		want := []string{"0s id: 1", "15s : still there", "30s : still there", "35s id: 2"}
+		if !slices.Equal(w.pieces, want) {
+			t.Errorf("%q, want %q", w.pieces, want)
+		}
+	})
 }
