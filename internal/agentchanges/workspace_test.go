@@ -480,8 +480,8 @@ func TestWorkspaceSeriesOfOtherClones(t *testing.T) {
 	}
 }
 
-// TestReadWorkspaceStamps asserts that files that are as in the index have the stamps of the work
-// tree, and that other files have no stamps.
+// TestReadWorkspaceStamps asserts that regular files that are as in the index have the stamps of the
+// work tree, and that nothing else has stamps.
 func TestReadWorkspaceStamps(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

@@ -44,9 +44,9 @@ func (c jobsCell) String() string {
 }
 
 // TestTwoJobsReviewAtOnce lets two jobs with one account review a pull request at the same moment.
-// Either job may go first, and one of them is killed between any two requests. Each text must be
-// seen once, and each job must post one review. No pending review may be left, and nobody may delete
-// one that a person or a job at work has begun.
+// Either job may go first, and one of them may be killed before or after any request. Each text must
+// be seen once, and each job must post one review. No pending review may be left, and nobody may
+// delete one that a person or a job at work has begun.
 func TestTwoJobsReviewAtOnce(t *testing.T) {
 	t.Parallel()
 	const requests = 18 // more than either job sends when nothing goes wrong

@@ -46,7 +46,8 @@ func (b *bench) draftOf(body string) *githubtest.Review {
 		pull := issueIn(*f, pullNumber).Pull
 		pull.Reviews = append(pull.Reviews, r)
 	})
-	return b.issue(pullNumber).Pull.Reviews[0]
+	reviews := b.issue(pullNumber).Pull.Reviews
+	return reviews[len(reviews)-1]
 }
 
 func allApplied(t *testing.T, results []Result) {

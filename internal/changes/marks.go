@@ -52,8 +52,8 @@ const binaryPrefix = 8000
 // film called "a.ts" is not TypeScript.
 const bytesPerNUL = 100
 
-// textOf returns a content as UTF-8 without NUL. If it is not such a text, it also
-// returns a mark and the reason. The text is nil for a hard mark.
+// textOf returns a content as UTF-8 without NUL. If the content is not such a text, or is a pointer
+// of Git LFS, it also returns a mark and the reason. The text is nil for a hard mark.
 func textOf(name string, data []byte) (text []byte, m Mark, why string) {
 	nul := bytes.Count(data, []byte{0})
 	switch {

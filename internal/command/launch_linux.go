@@ -74,8 +74,8 @@ func limitMemory(pid int, most int64) {
 	}
 }
 
-// check refuses ids of somebody else's processes: they would be ended with the
-// program's.
+// check refuses root and this process's own user, whose processes would be ended with the program's,
+// also as the UID+1 that must stay unused. It refuses root's group, too.
 func (id *Identity) check() error {
 	if id == nil {
 		return nil

@@ -41,7 +41,7 @@ func (d *decoder) warn(given *node, format string, args ...any) {
 // key is one key of a section: its names, the values that it takes, and where they go.
 type key[T any] struct {
 	name string
-	// foreign marks keys that are understood and have no effect.
+	// foreign marks keys of the widely used front matter. They set nothing, but some stage items.
 	foreign bool
 	// also has other names that are understood and not published.
 	also []string

@@ -212,7 +212,7 @@ func placeOf(name string) string {
 	return ""
 }
 
-// knows reports whether a table has a key of that name that has an effect.
+// knows reports whether a table has a key of that name that is not foreign.
 func knows[T any](keys []key[T], name string) bool {
 	return slices.ContainsFunc(keys, func(k key[T]) bool { return k.name == name && !k.foreign })
 }

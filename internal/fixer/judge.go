@@ -56,7 +56,8 @@ func Judge(ctx context.Context, repo *gitrepo.Repo, from, to string, rules Rules
 // addedSecrets returns reasons for the added and changed files: one for each name that contains a
 // secret, one for each secret in their contents that is new, and one for each file that is too large
 // to scan. A known value is new if the file did not contain it before, any other secret if no file
-// did. In files that the owner allows to have secrets, only known values count.
+// did. Only known values count in files that the owner allows to have secrets, and where the path of
+// the file explains the secret: a test, or documentation.
 func addedSecrets(ctx context.Context, repo *gitrepo.Repo, from string, changes []gitrepo.TreeChange, scanner *secrets.Scanner) (reasons []string, err error) {
 	var files []gitrepo.TreeChange
 	var oids []string

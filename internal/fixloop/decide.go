@@ -170,7 +170,7 @@ func (t *turn) extend(e Event) error {
 	return t.requestFix(hasStatus(Escalated))
 }
 
-// bounded returns the first n texts, each on one line, without blank ones.
+// bounded returns the first n texts without blank ones, each on one line and truncated.
 func bounded(list []string, n int) []string {
 	var out []string
 	for _, s := range list[:min(len(list), n)] {

@@ -56,7 +56,7 @@ func (r *Repo) Revision(ctx context.Context, revision string) (string, error) {
 		return "", err
 	}
 	oid := out.Line()
-	if out.ExitCode != 0 || !IsObjectID(oid) { // "^main" is printed as what it leaves out
+	if out.ExitCode != 0 || !IsObjectID(oid) { // such as that of "^main", which git prints with the "^"
 		return "", fmt.Errorf("%w: git says %s", ErrNoRef, out.Reason())
 	}
 	out, err = parse(oid + "^{commit}")

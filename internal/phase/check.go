@@ -411,8 +411,8 @@ func (w *run) passOldOnly() {
 }
 
 // allExist reports whether each finding names a file that exists, or one outside the working
-// directory. Another finding may be about changed lines, for example if a file's name contains a
-// newline.
+// directory. A finding without such a file may be about changed lines, for example if the file's
+// name contains a newline.
 func (w *run) allExist(findings []finding.Finding) bool {
 	known := map[string]bool{}
 	for _, f := range findings {

@@ -380,13 +380,13 @@ func TestOneRunOfRuboCop(t *testing.T) {
 		retries        int
 		ran            []string
 	}{
-		"well":     {step{stdout: `{"files":[],"summary":{}}`}, phase.Pass, phase.Pass, 0, []string{line, "rspec"}},
-		"layout":   {printed(layout), phase.Fail, phase.Pass, 0, []string{line, "rspec"}},
-		"a lint":   {printed(lint), phase.Pass, phase.Fail, 0, []string{line, "rspec"}},
-		"both":     {printed(layout, lint), phase.Fail, phase.Fail, 0, []string{line, "rspec"}},
-		"syntax":   {printed(syntax), phase.Fail, phase.Fail, 0, []string{line, "rspec"}},
-		"a crash":  {step{code: 2, stderr: "undefined method\n"}, phase.Fail, phase.Fail, 0, []string{line, "rspec"}},
-		"is fixed": {printed(layout, lint), phase.Fail, phase.Fail, 1, []string{line, layoutFix, line, lintFix, line, "rspec"}},
+		"well":    {step{stdout: `{"files":[],"summary":{}}`}, phase.Pass, phase.Pass, 0, []string{line, "rspec"}},
+		"layout":  {printed(layout), phase.Fail, phase.Pass, 0, []string{line, "rspec"}},
+		"a lint":  {printed(lint), phase.Pass, phase.Fail, 0, []string{line, "rspec"}},
+		"both":    {printed(layout, lint), phase.Fail, phase.Fail, 0, []string{line, "rspec"}},
+		"syntax":  {printed(syntax), phase.Fail, phase.Fail, 0, []string{line, "rspec"}},
+		"a crash": {step{code: 2, stderr: "undefined method\n"}, phase.Fail, phase.Fail, 0, []string{line, "rspec"}},
+		"fixes":   {printed(layout, lint), phase.Fail, phase.Fail, 1, []string{line, layoutFix, line, lintFix, line, "rspec"}},
 	} {
 		dir := files(t, map[string]string{"Gemfile": "", ".rubocop.yml": "", "a.rb": ""})
 		s := newStage(t, dir, map[string][]step{line: {tt.first}, layoutFix: ok, lintFix: ok, "rspec": ok})

@@ -131,8 +131,8 @@ var (
 )
 
 // scriptRunner returns the test runner that gets the arguments of a script, which its last command
-// gets. It returns "" if another command of the script may run tests, too: those would not be
-// selected, and pass for the named one.
+// gets. It returns "" if the last command is not one of a known runner, or if another command may
+// run tests, too: those would not be selected, and pass for the named one.
 func scriptRunner(script string) string {
 	commands := betweenCommands.Split(script, -1)
 	last := strings.TrimSpace(commands[len(commands)-1])

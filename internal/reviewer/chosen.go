@@ -79,7 +79,7 @@ var textTypes = wordSetOf("String PathBuf OsString Cow Box Rc Arc Url Uri Value"
 // parsed returns the value that Rust's parse makes of another one, as in a.parse::<T>() and
 // let b: T = a.parse(): it is harmless unless T may contain any text. open is the index of the call's
 // bracket, and start that of the operand.
-func (e *evaluator) parsed(on value, start, open int) value {
+func (e *evaluator) parsed(operand value, start, open int) value {
 	from, to := open-1, open-1 // of T
 	if e.is(open-1, ">") {
 		for from > start && !e.is(from, "::") {
@@ -91,13 +91,13 @@ func (e *evaluator) parsed(on value, start, open int) value {
 			from--
 		}
 		if !e.is(from, ":") {
-			return on
+			return operand
 		}
 	} else {
-		return on
+		return operand
 	}
 	if e.any(extent{from, to}, func(i int) bool { return e.isWord(i) && textTypes[e.written(i)] || e.is(i, "_") }) {
-		return on
+		return operand
 	}
 	return harmless()
 }

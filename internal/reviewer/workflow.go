@@ -73,8 +73,8 @@ var privilegedEvents = map[string]*lazyregexp.Regexp{
 	"gollum":              lazyregexp.New(`event\.pages`),
 }
 
-// isPrivileged reports whether an event that starts the workflow brings the stranger's text of an
-// expression, and gives the run rights.
+// isPrivileged reports whether a privileged event, which brings the text that an expression names,
+// starts the workflow.
 func (w *workflowFile) isPrivileged(expression string) bool {
 	for event, brings := range privilegedEvents {
 		if w.events[event] && brings.MatchString(expression) {

@@ -17,7 +17,7 @@ import (
 type Status string
 
 // A run is pending, then running, and then completed or failed. After a request to stop it, a
-// run is stopping, and then stopped.
+// pending run is stopped, and a running one is stopping first.
 const (
 	Pending   Status = "pending"
 	Running   Status = "running"

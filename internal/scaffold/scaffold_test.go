@@ -176,8 +176,9 @@ func TestOtherLabelsWaitForNobody(t *testing.T) {
 	}
 }
 
-// checkJobs asserts that a job either can only read, or runs the gate alone with a token and the
-// policy's permissions. It also asserts that each action of GitHub's is pinned by its commit.
+// checkJobs asserts that each job can only read, except for the gate, which has the policy's
+// permissions, and the report of the checks. These two run no scripts. It also asserts that each
+// action of GitHub's is pinned by its commit.
 func checkJobs(t *testing.T, where, text string, cfg config.SafeOutputs) {
 	t.Helper()
 	var w workflow

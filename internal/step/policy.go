@@ -65,8 +65,8 @@ func (s *step) readPolicy(ctx context.Context, name string) ([]byte, error) {
 }
 
 // readWithLoop reads a file and the loop's log in one request, which is the first of a turn of the
-// fix loop. It returns nil for other steps, after an error, and if GitHub does not include the file,
-// which then has to be read by itself.
+// fix loop. It returns nil for other steps, if the event does not show which loop the turn is about,
+// after an error, and if GitHub does not include the file. The file then has to be read by itself.
 func (s *step) readWithLoop(ctx context.Context, file githubapi.FileAt) *string {
 	if s.settings.Mode != config.ModeLoop || s.client == nil {
 		return nil

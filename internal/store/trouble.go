@@ -20,7 +20,7 @@ type Kind string
 const (
 	Full        Kind = "full"        // no more can be written
 	Busy        Kind = "locked"      // another process has been writing for too long
-	Unreachable Kind = "unreachable" // the database does not answer, or its file is gone
+	Unreachable Kind = "unreachable" // the database does not answer, or its file cannot be used
 	Damaged     Kind = "damaged"
 )
 

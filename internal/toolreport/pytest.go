@@ -22,7 +22,7 @@ type pytestReader struct {
 	root     string
 	section  string             // the name of the one that is read
 	sections map[string]Failure // by their names: the message and the place of each
-	summing  bool               // the summary is read
+	summing  bool               // the summary is being read
 	listed   map[string]bool    // the summary's tests
 	lines    int                // of the summary
 	failures []Failure

@@ -27,11 +27,11 @@ func document(statuses ...acceptance.Status) *verdictreport.Document {
 	return d
 }
 
-// checkRun returns the check run that reports a document in a pull request whose head is at.
-func checkRun(t *testing.T, d *verdictreport.Document, at string, tick bool) *safeoutput.CheckRun {
+// checkRun returns the check run that reports a document in a pull request with the head pullHead.
+func checkRun(t *testing.T, d *verdictreport.Document, pullHead string, tick bool) *safeoutput.CheckRun {
 	t.Helper()
 	plain := func(s string) string { return s }
-	items := d.Items(checkreport.ItemsInput{SafeText: checkreport.SafeText{Line: plain, Code: plain}, Head: at, Job: "report", CheckRun: true}, false, tick)
+	items := d.Items(checkreport.ItemsInput{SafeText: checkreport.SafeText{Line: plain, Code: plain}, Head: pullHead, Job: "report", CheckRun: true}, false, tick)
 	if len(items) != 1 {
 		t.Fatalf("%d items", len(items))
 	}

@@ -23,14 +23,14 @@ func TestCutGraphQL(t *testing.T) {
 }
 
 // source returns a description in which every kept operation refers to one schema,
-// which refers to another; a third is not needed. The path missing has no operations.
-func source(missing string) []byte {
+// which refers to another; a third is not needed. The path emptyPath has no operations.
+func source(emptyPath string) []byte {
 	var b strings.Builder
 	b.WriteString(`{"openapi":"3.0.3","info":{"title":"x"},"paths":{"/other":{"get":{}}`)
 	for path, methods := range operations() {
 		b.WriteString(`,"` + path + `":{"x":{}`)
 		for _, m := range methods {
-			if path != missing {
+			if path != emptyPath {
 				b.WriteString(`,"` + m + `":{"r":{"$ref":"#/components/schemas/a"}}`)
 			}
 		}
