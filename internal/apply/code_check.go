@@ -14,7 +14,7 @@ import (
 )
 
 // check checks an item's changes against the rules about files, and looks for secrets in every
-// commit. Of changes that it refuses it makes a patch.
+// commit. It also prepares the patch of the changes, and makes it at once if it refuses them.
 func (c *codePreparer) check(e *entry, st *codeState) error {
 	ctx, repo, settings := c.o.ctx, c.code.Repo, e.settings.Changes
 	paths, links, err := repo.TreePaths(ctx, st.tip())

@@ -57,7 +57,8 @@ func (x *executor) pushByGit(ctx context.Context, st *codeState) error {
 	return pushFailure(err)
 }
 
-// branchHead returns the commit that a branch is at, "" if there is no such branch.
+// branchHead returns the commit that a branch is at, "" if there is no such branch. looked is false
+// if that could not be read.
 func (x *executor) branchHead(ctx context.Context, branch string) (sha string, looked bool) {
 	rctx, done := inFlight(ctx, lookGrace)
 	defer done()

@@ -423,7 +423,8 @@ func (p *Plan) Table() (header []string, rows [][]string) {
 	return header, rows
 }
 
-// remarks returns the notes, and the expected outcomes other than apply.
+// remarks returns whether the operation is staged, the expected outcomes other than apply, and the
+// notes.
 func (op *Operation) remarks() []string {
 	var out []string
 	if op.Staged {

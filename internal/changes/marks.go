@@ -48,8 +48,8 @@ type Marked struct {
 // binaryPrefix is how many bytes of a content git searches for a NUL.
 const binaryPrefix = 8000
 
-// A source file may have one NUL in this many bytes: interpreters skip a few in a comment, but a
-// film called "a.ts" is not TypeScript.
+// A source file may have eight NULs, or one in this many bytes: interpreters skip a few in a comment,
+// but a film called "a.ts" is not TypeScript.
 const bytesPerNUL = 100
 
 // textOf returns a content as UTF-8 without NUL. If the content is not such a text, or is a pointer

@@ -120,7 +120,7 @@ func otherTargets() []kindKey {
 	return restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels")
 }
 
-// exclusions returns a key for each target, which excludes it if its value is false.
+// exclusions returns a key for each target. If the key is false, items may not act on the target.
 func exclusions(targets ...safeoutput.Target) []kindKey {
 	keys := make([]kindKey, len(targets))
 	for i, target := range targets {

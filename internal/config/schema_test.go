@@ -173,10 +173,10 @@ func checkTable[T any](t *testing.T, where string, keys []key[T]) {
 	}
 }
 
-// someOf returns how many of the samples to take: all of them for a key's own name, whose spelling
-// is 0, and 8 for any other spelling.
-func someOf(spelling, all int) int {
-	if spelling == 0 {
+// someOf returns how many of the samples to take for the spelling at index i of a key: all of them
+// for the first, the key's own name, and 8 for any other.
+func someOf(i, all int) int {
+	if i == 0 {
 		return all
 	}
 	return 8

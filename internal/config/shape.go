@@ -345,8 +345,8 @@ func oneOf(words ...string) shape {
 	}}
 }
 
-// texts returns the shape of a list of texts, or a single one. item is the schema of one. The text
-// of check's errors continues a sentence that begins with the text.
+// texts returns the shape of a list of texts, or a single one. item is the schema of one. An
+// error of check continues a sentence that begins with the text in quotes.
 func texts(item, example string, check func(string) error) shape {
 	wants := "a list of texts, such as " + example
 	schema := fmt.Sprintf(`{"anyOf": [{"type": "array", "items": %[1]s}, %[1]s]}`, item)

@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// limitRule returns a sentence about how many things, such as lines, an agent may ask for.
+// limitRule says in sentences how many things, such as lines, an agent may ask for.
 func limitRule(kc policy.KindConfig, spec safeoutput.Spec, thing string) string {
 	n := spec.DefaultMax
 	if kc.Max != nil {

@@ -107,9 +107,9 @@ func (s *Server) waitRun(w http.ResponseWriter, r *http.Request, g access.Grant)
 // grant.
 const reviewGrant = 500 * time.Millisecond
 
-// stream counts a long request, and lifts the time limits of its connection. The context also
-// ends when the server shuts down, and when the caller's grant is no longer valid: then its
-// cause is an *apiError.
+// stream counts a long request until leave is called, and lifts the time limits of its connection.
+// The context also ends when the server shuts down, and when the caller's grant is no longer valid:
+// in the latter case its cause is an *apiError.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, g access.Grant) (ctx context.Context, leave func(), err error) {
 	select {
 	case s.streams <- struct{}{}:

@@ -20,7 +20,7 @@ func TestPushesJudgeCommitsThatAreGone(t *testing.T) {
 		return gitrepo.NewRemote(gitrepo.RemoteOptions{URL: b.server.GitURL(), Token: token.New("ghs_x", b.server.APIURL()), AllowLoopback: true})
 	}}
 	base, gone := b.git.SHA("main"), strings.Repeat("1", 40)
-	for name, tt := range map[string]struct {
+	for name, tt := range map[string]struct { // by which of its commits are gone
 		from, to string
 		refused  string // "": not
 		missing  bool

@@ -213,8 +213,8 @@ func (w *run) runCheck(ctx context.Context, c candidate) (err error) {
 	return nil
 }
 
-// try runs a candidate's check. If the check is a formatter or linter whose command is not ours, or
-// writes, try also records which files the command changes.
+// try runs a candidate's check. If the check is a formatter or linter whose tool toolreport has to
+// detect, or which writes, try also records which files the command changes.
 func (w *run) try(ctx context.Context, c candidate) (err error) {
 	if !w.isStyle() || c.check.tool != "" && !c.writes {
 		return w.runCheck(ctx, c)
