@@ -11,8 +11,8 @@ import (
 )
 
 // TestApplyLeavesNoCoreFile runs apply as an ordinary user with GOTRACEBACK=crash, which an earlier
-// step can set. It asserts that the kernel writes no core file, because the token would be in it.
-// In /proc, such a process belongs to root.
+// step can set. It asserts that the kernel would write no core file, because the token would be in it:
+// the files of such a process in /proc belong to root.
 func TestApplyLeavesNoCoreFile(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -40,8 +40,8 @@ func markup() map[string]*regexp.Regexp {
 	}
 }
 
-// inert asserts that nothing in a text acts. Our own marker is left out, and so are code
-// spans, which show their content as it is.
+// inert asserts that nothing in a text acts. In Markdown, our own markers are left out, and so are
+// code spans, which show their content as it is.
 func inert(t *testing.T, where, text string, isMarkdown bool) {
 	t.Helper()
 	rules := live()
@@ -90,7 +90,8 @@ func texts(path string, v any, f func(path, s string)) {
 	}
 }
 
-// hostileLines returns items of every kind, with the hostile text in every text field.
+// hostileLines returns items of every kind that has text fields, with the hostile text in each of
+// them except the branch of a pull request.
 func hostileLines(t *testing.T) []string {
 	t.Helper()
 	sarif := map[string]any{"version": "2.1.0", "runs": []any{map[string]any{

@@ -15,14 +15,15 @@ import (
 // place: an alert that code scanning itself shows in the pull request, otherwise a review comment,
 // otherwise an annotation of the check run, otherwise the job summary. Whether GitHub takes an item
 // is known only after it was tried. The items therefore come in steps, each of which uses the
-// outcomes of the steps before. The steps are the security report, the review comments, the hiding
-// of comments that no longer apply, the check run, and at last the comment, which links to it all.
+// outcomes of the steps before. The steps are the security report and the missing tools, the review
+// comments, the hiding of comments that no longer apply, the check run, and at last the comment,
+// which links to it all.
 //
 // The policy decides which items may leave. One goroutine may use a Delivery at a time.
 type Delivery struct {
 	doc       *Document
 	in        ItemsInput
-	step      int            // how many steps have begun; one more than there are at the end
+	step      int            // how many steps have begun; after the end, one more than there are
 	shown     []shownFinding // the blocking findings, each once
 	places    []place        // where each finding of shown is
 	commented [][]int        // by review comment that was asked for: its findings, as indices of shown

@@ -236,7 +236,8 @@ func TestAttacksFromAWorker(t *testing.T) {
 	}
 }
 
-// TestWorkersShareGosCaches asserts that workers need not each compile the standard library.
+// TestWorkersShareGosCaches asserts that workers have the same caches of Go and may all write to them,
+// so that not each of them compiles the standard library.
 func TestWorkersShareGosCaches(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)

@@ -167,7 +167,8 @@ var aboutSkipping = lazyregexp.New(`(?i)["'\x60][^"'\x60]*\b(should not run|(sho
 
 // mayRun reports whether a call of test.skip or test.fixme, which ends with the word at index i,
 // skips only under a condition: test.skip(isWindows, "why"), and test.skip() below an if. A
-// call that switches a test off begins with the test's title.
+// call that switches a test off begins with the test's title. It also reports true if that title
+// is about skipping.
 func (c *codeFile) mayRun(i int, name string) bool {
 	if c.lang.name != "javascript" || !strings.HasSuffix(name, ".skip") && !strings.HasSuffix(name, ".fixme") {
 		return false
@@ -187,7 +188,7 @@ func (c *codeFile) mayRun(i int, name string) bool {
 	isFunction := func(x extent) bool {
 		return c.any(extent{x.from, min(x.to, x.from+longestHead)}, func(i int) bool { return c.isOneOf(i, "=>", "function") })
 	}
-	hasTitle := len(list) > 1 && !isFunction(first) && isFunction(list[1].extent) // in a variable, before the test
+	hasTitle := len(list) > 1 && !isFunction(first) && isFunction(list[1].extent) // in a variable, and the test's function follows
 	return !hasTitle
 }
 
@@ -298,8 +299,9 @@ var excuse = lazyregexp.New(`(?i)\b(run (the )?(tests? )?(manually|by hand)|benc
 // skipReason matches comments that explain why a test is off.
 var skipReason = lazyregexp.New(`(?i)\b(skip\w*|disabled?|disabling|ignored?|enable|because|since|not (supported|implemented|available)|does ?n.t)\b`)
 
-// isExcused reports whether the line of the token at index i, or the comment above it, names an
-// issue or the reason why the test is off. Other marks of the test may stand in between.
+// isExcused reports whether the line of the token at index i, or a comment above it, on it or right
+// below it, names an issue or the reason why the test is off. Other marks of the test may stand
+// between the comment above and the line.
 func (c *codeFile) isExcused(i int) bool {
 	const mostMarks = 6
 	line := c.line(c.tokens[i].start)
@@ -388,7 +390,7 @@ var (
 	outcry = lazyregexp.New(`(?i)^[\W_]*(debug(ging)?|(i am |i'm |got |in |we get |we are )?here|reached( here)?|wtf|asdf+\w*|qwerty?|xxx+|yyy+|zzz+|aaa+|bbb+)[\W_]*\d*[\W_]*$|^[\W_]*(DEBUG|XXX+)\b\s*[:>-]`)
 	// label matches a name that labels its own value, with a placeholder: "n = %v\n".
 	label = lazyregexp.New(`^[\W_]*([A-Za-z_][\w.\[\]()]*)\s*(?:=+|:|->|=>)?\s*(?:(%[+#]?[a-z]|\{[^}]*\})|\\n|\W)*$`)
-	// rawPlace matches placeholders that show a value as the program has it: %v, {:?}.
+	// rawPlace matches placeholders that show a value as the program has it: %v, {:?}; and "".
 	rawPlace = lazyregexp.New(`^(%[+#]?v|\{:#?\?\}|)$`)
 )
 

@@ -221,8 +221,8 @@ func TestSecretsAreNeverShown(t *testing.T) {
 }
 
 // TestInventedLoginsOfTestsAreNotSecrets asserts that a password and a token with a wrong checksum
-// are found outside of tests only. A token with an issuer's format is found in a test, too, and a
-// repetitive token nowhere.
+// are found outside of tests only. A token with the right checksum is found in a test, too, and a
+// repetitive token not even outside of tests.
 func TestInventedLoginsOfTestsAreNotSecrets(t *testing.T) {
 	invented := strings.Replace(credential(), "R4nd0m", "R4nd1m", 1) // its checksum is that of another
 	login := `r.Header.Set("Authorization", "Basic ` + base64.StdEncoding.EncodeToString([]byte("admin:"+"x9Qz"+"7Lm2Rv8KtW4p")) + `")`
@@ -335,7 +335,7 @@ func TestPathsWhereNobodySendsAnything(t *testing.T) {
 	}
 }
 
-// TestSecretsThatTestsMake asserts that a token is a secret, except in tests, which sign
+// TestSecretsThatTestsMake asserts that a JSON Web Token is a secret, except in tests, which sign
 // tokens themselves.
 func TestSecretsThatTestsMake(t *testing.T) {
 	const token = "eyJhbGciOiJIUzI1NiJ9.eyJpZCI6IjRxMXhsY2xtZmxva3UzMyIsInR5cGUiOiJhdXRoUmVjb3JkIn0.w2S9qKe8Zt4mVb1nXc7yLr5pTd3hGf6jQkUaOiEsBzM"

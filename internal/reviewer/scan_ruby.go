@@ -105,7 +105,7 @@ func (s *source) opensShell(i int) bool {
 }
 
 // fillHoles puts holes in the places of the expressions in a here-document, except for
-// constants, and reports whether there is a hole.
+// constants and the names of times and numbers, and reports whether there is a hole.
 func fillHoles(text string) (filled string, changing bool) {
 	filled = rubyHole.ReplaceAllStringFunc(text, func(place string) string {
 		if name := strings.TrimSpace(strings.TrimSuffix(place[len("#{"):], "}")); isConstantName(name) || namesMoment(name) || numericNames[name] {

@@ -7,7 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// ignoreWord begins a comment that suppresses a finding:
+// ignoreWord, in a comment, suppresses a finding:
 //
 //	airlock:ignore go/sql-injection the table's name is a constant of ours
 //
@@ -18,7 +18,7 @@ const ignoreWord = "airlock:ignore"
 // ignore is a comment that suppresses a finding.
 type ignore struct {
 	reason string
-	line   int // the comment's
+	line   int // the comment's last
 }
 
 // ignored is what such a comment suppresses: findings of a rule on a line.
@@ -97,8 +97,8 @@ func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts
 type baseLines struct {
 	*File
 	lines []string // of the new file
-	// removed are the lines that the change removes, each alone, after "", and after the line that was
-	// before it in the base. They are without white space at both ends.
+	// removed contains each line that the change removes twice: as {"", line}, and with the line before
+	// it in the base. White space at both ends of a line is removed.
 	removed map[[2]string]bool
 }
 
@@ -120,8 +120,8 @@ func newBaseLines(f *File) *baseLines {
 	return b
 }
 
-// had reports whether the change only moves or indents a line, after the comment that stands before it
-// or on it.
+// had reports whether the change only moves or indents a line. A comment on a line of its own must
+// have moved with it.
 func (b *baseLines) had(comment, line int) bool {
 	if line < 1 || line > len(b.lines) {
 		return false

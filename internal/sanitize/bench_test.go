@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// ordinaryText returns the ordinary corpus, joined until it has about size bytes.
+// ordinaryText returns the ordinary corpus, repeated until it has more than size bytes.
 func ordinaryText(t testing.TB, size int) string {
 	t.Helper()
 	files, _ := filepath.Glob("testdata/ordinary/*.md")

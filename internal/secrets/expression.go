@@ -22,10 +22,10 @@ type expression struct {
 	// boundary is set if no letter, digit or underscore stands before a match.
 	boundary      bool
 	before, after int  // bytes before and after a keyword in which a match around it lies
-	endless       bool // the expression sets no such bound
+	endless       bool // the expression sets no such bound, or one above endlessAfter
 }
 
-// How far a match may reach where the expression itself sets no bound, in bytes. A
+// How far a match of an endless expression may reach, in bytes. A
 // private key of 16,384 bits takes 12,500 in PEM.
 const (
 	endlessBefore = 512

@@ -30,7 +30,7 @@ func (s *step) collect(ctx context.Context) error {
 }
 
 // collected lets the step's input through the first door. Outside of mode apply, it also writes
-// the documents that later jobs read. If optional is set, the input may be missing.
+// the documents that later jobs read. If optional is set and no input is named, the result is empty.
 func (s *step) collected(ctx context.Context, optional bool) (intake.Result, error) {
 	named := cmp.Or(s.settings.OutputFile, s.settings.AgentOutput, action.FirstSet(s.deps.Getenv, action.LinesVariables()), action.FirstSet(s.deps.Getenv, action.AgentOutputVariables()))
 	if optional && named == "" {

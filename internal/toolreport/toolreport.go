@@ -103,7 +103,7 @@ type Tests struct {
 	// Known reports that the runner's output was complete and gives the number. Otherwise
 	// Failed is the least possible number.
 	Known bool
-	// None reports that the runner ran, and no test: it found none, or skipped all.
+	// None reports that the runner itself ran, but ran no test: it found none, or skipped all.
 	None bool
 	// Failing lists failures, in the order in which the runner did, at most MaxFailures.
 	Failing []Failure

@@ -12,7 +12,7 @@ var (
 // standard error, the totals on standard output.
 type vitestRun struct {
 	*collector
-	suites int // files that failed to load, hooks
+	suites int // files that failed to load, and hooks that failed
 	failed int // tests
 	ran    bool
 }
@@ -61,7 +61,7 @@ func (v *vitestReader) line(line string) {
 }
 
 // framePath returns the path at the end of a frame: a function's name may come before it, and both
-// may have spaces. A path longer than longestPath is not found.
+// may have spaces. If no such file is known to exist, the path is the last word.
 func (v *vitestReader) framePath(frame string) string {
 	const longestPath = 1000 // bytes
 	frame = frame[max(0, len(frame)-longestPath):]
