@@ -90,8 +90,10 @@ func (w *labelWork) execute(ctx context.Context, x *executor, op *Operation) []R
 	}
 	if missing := missingNames(labels, w.want); len(missing) > 0 {
 		// The answer may not show the write yet: ask again.
-		labels, err = x.deps.GitHub.ListLabelsOfIssue(ctx, x.repo, w.number)
-		if missing = missingNames(labels, w.want); err != nil || len(missing) > 0 {
+		if again, err := x.deps.GitHub.ListLabelsOfIssue(ctx, x.repo, w.number); err == nil {
+			labels, missing = again, missingNames(again, w.want)
+		}
+		if len(missing) > 0 {
 			r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but these labels are not on %s: %s; look there whether something else removes them, and run the job again", describeTarget(e.target), quoteAll(missing))
 			r.Labels = labels
 			return []Result{r}

@@ -119,6 +119,17 @@ func TestLabels(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{Fault: always("issues/add-labels", githubtest.Fault{Status: 200, Body: "[]"})})
 		want(t, b.run(label("x")), "failed(not-taken)")
 	})
+	t.Run("accepted but not all there, and not readable again", func(t *testing.T) {
+		b := newBench(t, fixture(), githubtest.Options{Fault: githubtest.Faults([]githubtest.FaultRule{
+			{Operation: "issues/add-labels", Fault: githubtest.Fault{Status: 200, Body: `[{"name":"bug"},{"name":"a"}]`}},
+			{Operation: "issues/list-labels-on-issue", Skip: 1, Fault: githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}},
+		})})
+		r := b.run(label("a", "x"))
+		want(t, r, "failed(not-taken)")
+		if m := r[0].Message; !strings.Contains(m, `"x"`) || strings.Contains(m, `"a"`) || !cmp.Equal(r[0].Labels, []string{"bug", "a"}) {
+			t.Errorf("%q, labels %q", m, r[0].Labels)
+		}
+	})
 }
 
 func update(v map[string]any) string {
