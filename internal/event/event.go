@@ -172,8 +172,8 @@ func Parse(name string, data []byte, env Env) (Event, error) {
 	return ev, nil
 }
 
-// decode reads the payload's JSON. In the payload of an unknown event, a member may have any
-// type: it is ignored if its type is not the expected one.
+// decode reads the payload's JSON: of an unknown event only the common members, which are ignored
+// if their types are not the expected ones.
 func decode(data []byte, known bool) (payload, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	trimmed := bytes.TrimSpace(data)
@@ -191,7 +191,11 @@ func decode(data []byte, known bool) (payload, error) {
 	if err := jsontext.NewDecoder(bytes.NewReader(data)).SkipValue(); errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &twice) {
 		return p, fmt.Errorf("the event payload has two members %s, the second on line %d", twice.JSONPointer, line(data, twice.ByteOffset+1))
 	}
-	if err := json.Unmarshal(data, &p); err != nil {
+	var into any = &p
+	if !known {
+		into = &p.common
+	}
+	if err := json.Unmarshal(data, into); err != nil {
 		var syn *json.SyntaxError
 		var typ *json.UnmarshalTypeError
 		switch {

@@ -240,7 +240,7 @@ func TestRenamedRepositoryTakesTheCurrentName(t *testing.T) {
 }
 
 func TestUnknownEventsMayHaveMembersOfAnyType(t *testing.T) {
-	ev, err := event.Parse("deployment_review", []byte(`{"repository":{"full_name":"o/r"},"comment":"fine","issue":[],"schedule":7}`), event.Env{SHA: "ab"})
+	ev, err := event.Parse("deployment_review", []byte(`{"repository":{"full_name":"o/r"},"comment":"fine","issue":[],"review":{"submitted_at":"soon"},"schedule":7}`), event.Env{SHA: "ab"})
 	if err != nil || ev.SHA != "ab" || ev.Repo.FullName() != "o/r" || ev.Number != 0 || ev.Notice == "" {
 		t.Errorf("%+v, %v", ev, err)
 	}

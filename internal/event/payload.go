@@ -8,21 +8,26 @@ import (
 // payload contains the members of all of GitHub's webhook payloads that Airlock
 // reads. Members that an event lacks have their zero value.
 type payload struct {
-	Action        string          `json:"action"`
-	Repository    *repository     `json:"repository"`
-	Sender        *user           `json:"sender"`
+	common
 	PullRequest   *pullRequest    `json:"pull_request"`
 	Issue         *issue          `json:"issue"`
 	Discussion    *discussion     `json:"discussion"`
 	Comment       *comment        `json:"comment"`
 	Review        *review         `json:"review"`
 	WorkflowRun   *workflowRun    `json:"workflow_run"`
-	Ref           string          `json:"ref"`
-	After         string          `json:"after"`
-	Branch        string          `json:"branch"`
 	Schedule      *string         `json:"schedule"`
 	ClientPayload json.RawMessage `json:"client_payload"`
 	WorkflowPath  any             `json:"workflow"`
+}
+
+// common contains the members that are read of an unknown event, too.
+type common struct {
+	Action     string      `json:"action"`
+	Repository *repository `json:"repository"`
+	Sender     *user       `json:"sender"`
+	Ref        string      `json:"ref"`
+	After      string      `json:"after"`
+	Branch     string      `json:"branch"`
 }
 
 type repository struct {
