@@ -3,6 +3,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -185,9 +186,18 @@ func agentEnvironment(all, pass []string) (environ []string, scanner *secrets.Sc
 		}
 		if isPassed && len(value) >= minSecret {
 			values = append(values, value)
-			escaped, _ := json.Marshal(value) // as a result in JSON may contain it
-			pairs = append(pairs, value, "***", strings.Trim(string(escaped), `"`), "***")
+			pairs = append(pairs, value, "***", inJSON(value, true), "***", inJSON(value, false), "***")
 		}
 	}
 	return environ, doors.NewScanner(token.Token{}, "--pass-env", values), strings.NewReplacer(pairs...)
+}
+
+// inJSON returns a text as results in JSON may contain it: encoders differ in whether they escape <, >
+// and &, as HTML needs it.
+func inJSON(text string, escapeHTML bool) string {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(escapeHTML)
+	_ = enc.Encode(text) // a text can always be encoded
+	return strings.TrimSuffix(strings.TrimPrefix(out.String(), `"`), "\"\n")
 }
