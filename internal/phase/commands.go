@@ -126,16 +126,16 @@ func (p *project) rustCommands(dir string) commands {
 type clippyOptions struct {
 	cargo []string // before "--"
 	lint  []string // levels after "--", such as "-D", "warnings"
-	// strict reports that each warning makes the check fail. Clippy is not told to deny them:
+	// strict reports that each warning makes the check fail. Clippy is not told to deny warnings:
 	// the first one would end the compilation, and nobody would see the warnings of the crates
-	// that depend on its own.
+	// that depend on the crate with that one.
 	strict bool
 }
 
 var (
 	clippyRun  = lazyregexp.New(`(?m)\bcargo(?: \+\S+)? clippy\b([^\n|;&#"']*)`)
 	deniedFlag = lazyregexp.New(`RUSTFLAGS["']?\s*[:=].*(?:-D\s*|--deny[ =])warnings`)
-	lintName   = lazyregexp.New(`^[a-z_]+(?:::[a-z_]+)?$`)
+	lintName   = lazyregexp.New(`^[a-z][a-z0-9_-]*(?:::[a-z][a-z0-9_-]*)?$`)
 )
 
 // clippyOptions returns the options of Clippy's command in the project's scripts, hooks and CI. If

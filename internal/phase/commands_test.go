@@ -424,6 +424,7 @@ func TestClippysWarnings(t *testing.T) {
 		"run: cargo clippy -- -D warnings": {"cargo clippy --message-format=json -- -W warnings", phase.Fail},
 		"env:\n  RUSTFLAGS: -Dwarnings\nrun: cargo clippy --all-targets": {"cargo clippy --message-format=json --all-targets -- -W warnings", phase.Fail},
 		"run: cargo clippy -- --deny=warnings --allow=clippy::all":       {"cargo clippy --message-format=json -- -W warnings -A clippy::all", phase.Fail},
+		"run: cargo clippy -- -D warnings -W rust-2018-idioms":           {"cargo clippy --message-format=json -- -W warnings -W rust-2018-idioms", phase.Fail},
 		"run: cargo clippy -- --deny clippy::unwrap_used":                {"cargo clippy --message-format=json -- -D clippy::unwrap_used", phase.Pass},
 	} {
 		dir := files(t, map[string]string{"Cargo.toml": "", "src/a.rs": "", ".github/workflows/ci.yml": ci})
