@@ -35,8 +35,8 @@ func assertNoPart(t *testing.T, where, text string) {
 	}
 }
 
-// padded returns a text with the secret for each place where a limit in characters can cut it: the
-// secret begins that many characters before the limit.
+// padded returns texts that a limit in characters cuts, one for each number of the secret's
+// characters that the limit can leave, from none to all of them.
 func padded(limit int, format string) []string {
 	var out []string
 	for before := range len(cutSecret) + 1 {
@@ -93,7 +93,7 @@ func TestNoPartOfASecretIsInWhatIsRefused(t *testing.T) {
 // it, at one place after the other.
 const leakingChecks = "checks:\n  format-command: 'true'\n  build-command: 'true'\n  lint-command: sh lint.sh\n  test-command: sh test.sh\n"
 
-// leakingScript returns a script that prints each line several times, at first with BEFORE = 0,
+// leakingScript returns a script that runs each line several times, at first with BEFORE = 0,
 // then 3, 6 and so on. In a line, $s is the secret, and BEFORE says how many of its characters a
 // limit leaves.
 func leakingScript(lines ...string) string {

@@ -62,7 +62,7 @@ func (h hosted) fill(t *testing.T, dir, branch string) {
 	if err := os.CopyFS(dir, os.DirFS(h.workspace(t, branch))); err != nil {
 		t.Fatal(err)
 	}
-	sh(t, dir, "update-index", "-q", "--refresh")
+	machineGit(t, dir, "update-index", "-q", "--refresh")
 }
 
 // workspace returns a workspace at a branch, for copies.
@@ -78,15 +78,15 @@ func (h hosted) workspace(t *testing.T, branch string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sh(t, dir, "init", "--quiet")
-	sh(t, dir, "fetch", "--quiet", h.git.Dir(), "+refs/heads/*:refs/remotes/origin/*")
-	sh(t, dir, "checkout", "--quiet", "--detach", h.git.SHA(branch))
+	machineGit(t, dir, "init", "--quiet")
+	machineGit(t, dir, "fetch", "--quiet", h.git.Dir(), "+refs/heads/*:refs/remotes/origin/*")
+	machineGit(t, dir, "checkout", "--quiet", "--detach", h.git.SHA(branch))
 	workspaces.dirs[key] = dir
 	return dir
 }
 
-// sh runs git with the settings of this machine.
-func sh(t testing.TB, dir string, args ...string) {
+// machineGit runs git with the settings of this machine.
+func machineGit(t testing.TB, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "maintenance.auto=false"}, args...)...)
 	cmd.Dir = dir

@@ -74,8 +74,8 @@ type cancelled struct {
 }
 
 // cancelAt runs the program and, as soon as the server receives a request of the
-// operation, cancels it as the runner does. That request meets the fault; if lasts is
-// true, all later ones do too.
+// operation, cancels it as the runner does. Requests of the operation meet the fault; if
+// lasts is true, so do all requests after the first of them.
 func cancelAt(t *testing.T, s *githubtest.Server, operation string, f githubtest.Fault, lasts bool, dir string, env []string, args ...string) cancelled {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, args...)

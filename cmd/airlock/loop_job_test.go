@@ -196,8 +196,8 @@ func readingAndRecording(requests []githubtest.Request) (operations []string) {
 }
 
 // TestActionLoopReadsItsConfigurationWithTheLog asserts that a turn that judges an agent's push
-// makes six requests, even if the configuration is in a file. The rules of this file apply. A long
-// file takes one more request.
+// makes six requests, apart from those that tell people and agents, even if the configuration is in
+// a file. The rules of this file apply. A long file takes one more request.
 func TestActionLoopReadsItsConfigurationWithTheLog(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,9 +10,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Words that change what the sentence with a probe asks for: the opposite, an alternative, a
-// condition, a number of times or another result. Of languages other than English, only the
-// commonest words are listed.
+// Words that change what a sentence asks for that has a probe, such as a path or a command: the
+// opposite, an alternative, a condition, a number of times or another result. Of languages other
+// than English, only the commonest words are listed.
 var (
 	turningWords = text.WordSet(`not no non never none nothing nobody neither nor without cannot or either except unless instead rather if until
 		given when whenever while before after only once twice exactly zero

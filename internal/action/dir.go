@@ -153,8 +153,8 @@ func (d *Dir) Mkdir(name string) error {
 	return giveTo(f, info)
 }
 
-// List returns the names of the ordinary files and links in a directory below this one, sorted.
-// More than limit entries are an error. Links in the path are not followed.
+// List returns the names of everything but directories in a directory below this one, sorted. More
+// than limit entries are an error. Links in the path are not followed.
 func (d *Dir) List(name string, limit int) ([]string, error) {
 	parent, base, err := d.walk(name)
 	if err != nil {

@@ -61,8 +61,9 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 	return issue
 }
 
-// withIssue returns the result of an item that was refused, from the result of opening the issue about
-// it. The item stays refused, because what it asked for was not done.
+// withIssue returns the result of a refused item from the result of opening the issue about it. The
+// item stays refused, because what it asked for was not done. If the issue was not opened, that is
+// the result, and the refusal is a note.
 func (r *refusal) withIssue(_ *entry, opened Result) Result {
 	if opened.Object == nil {
 		opened.Notes = append(opened.Notes, r.message)

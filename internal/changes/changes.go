@@ -34,7 +34,8 @@ type ChangedFile struct {
 
 // FromAPI makes a ChangedFile of the fields that GitHub's API gives for a file of a pull request;
 // an unknown status is Modified. If there is no patch although lines are changed, GitHub has left
-// it out. The number of changed lines of a binary file is 0.
+// it out. The number of changed lines of a binary file is 0, as that of an empty file, which counts
+// as binary too.
 func FromAPI(path, previous, status, patch string, changedLines int) ChangedFile {
 	f := ChangedFile{Path: path, Status: Modified, Patch: patch}
 	switch status {

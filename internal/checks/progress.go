@@ -67,8 +67,8 @@ func (p *Progress) Stop() {
 	p.erase()
 }
 
-// Copied shows that the workspace is copied: it begins with 0 entries, and ends with the
-// first event.
+// Copied shows that the workspace is being copied, and how many entries are there so far. The
+// copying begins with the first call, and ends with the first event.
 func (p *Progress) Copied(entries int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// TestNothingIsLeftBehind tests rule R4. Each program ends at once, except the one whose time is
-// over, and the processes that it leaves keep the output open.
+// TestNothingIsLeftBehind tests rule R4. Each program leaves processes that keep the output open,
+// and ends at once, except the one whose time is over.
 func TestNothingIsLeftBehind(t *testing.T) {
 	if !isRoot(t) {
 		return

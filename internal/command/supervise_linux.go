@@ -181,7 +181,7 @@ func descendants() []int {
 	return list
 }
 
-// terminate asks everything that the program started to end.
+// terminate asks everything that the program started to end, and reports whether it could ask.
 func (p *running) terminate() bool {
 	if p.lifeline == nil {
 		return terminateGroup(p.cmd.Process)

@@ -230,7 +230,7 @@ func (s *step) input(name string) string {
 	return value(s.uses.Inputs[name].Value)
 }
 
-// inputLine returns where an input is given.
+// inputLine returns where an input is given, or else the step's line.
 func (s *step) inputLine(name string) int {
 	if s.uses == nil || s.uses.Inputs[name] == nil || s.uses.Inputs[name].Value == nil {
 		return s.line
@@ -279,7 +279,8 @@ func (s *step) commands() (list []string) {
 }
 
 // runsForeignCode reports whether the step runs code of a pull request. The checks run such code,
-// and the verification of acceptance criteria may run it.
+// and the verification of acceptance criteria may run it. If an expression gives the mode of an
+// action, the result is false.
 func (s *step) runsForeignCode(cfg config.SafeOutputs) bool {
 	if s.place == wholeAction || s.place == imageAlone {
 		mode := s.mode()

@@ -29,8 +29,8 @@ type LocalGit struct {
 	present map[string]bool // whether the clone has a commit that was looked for
 }
 
-// OpenLocalGit borrows the workspace's objects; it returns nil without a clone there.
-// pathList lists the directories in which git is looked for; it is "" on a runner, where
+// OpenLocalGit borrows the workspace's objects; it returns nil if there is no clone, or git
+// cannot be used. pathList lists the directories in which git is looked for; it is "" on a runner, where
 // an earlier step can have changed PATH.
 func OpenLocalGit(ctx context.Context, workspace, pathList string, ev event.Event, log func(string)) *LocalGit {
 	if workspace == "" {

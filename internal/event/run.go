@@ -40,7 +40,7 @@ type Run struct {
 	// SelfHosted is set on a runner of the owner's. GitHub may have given the same job to another
 	// such runner, too (actions/runner, issue 3010). That was not seen with GitHub's own runners.
 	SelfHosted bool
-	// Own is different in each run outside of a workflow run, whose ID is 0.
+	// Own distinguishes runs whose ID is 0.
 	Own string
 	// StartedAt is the earliest time at which the run may have read the repository: the time of the
 	// event, otherwise the start of the job; zero if neither is known.

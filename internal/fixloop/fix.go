@@ -233,7 +233,7 @@ func (t *turn) refusedPush(e Event) error {
 	return t.escalate(ReasonRefused, "")
 }
 
-// inOrder returns checks in the order in which they are listed.
+// inOrder returns checks in the order of allChecks.
 func inOrder(checks []Check) []Check {
 	return slices.DeleteFunc(allChecks(), func(c Check) bool { return !slices.Contains(checks, c) })
 }

@@ -36,7 +36,7 @@ func ParseAll(src string) ([]Message, error) {
 	return out, err
 }
 
-// readMessages returns the messages in a text, which is that deep in values of JSON.
+// readMessages returns the messages in a text. depth is how many values of JSON the text is in.
 func readMessages(src string, r *jsonReader, depth int) (out []Message, err error) {
 	for _, f := range readForms(src) {
 		m, err := f.message()
@@ -355,7 +355,7 @@ func (in *interpreter) failures(title string) (list []Failure, omitted int) {
 }
 
 // failureOf reads an item of a list of failures. others are the further checks that report the same.
-// An item that does not begin with a check is a message without anything else.
+// The text of an item that does not begin with a check is only a message.
 func failureOf(p part) (f Failure, others []Check) {
 	for _, inner := range p.inner {
 		switch {

@@ -48,8 +48,8 @@ func (r *jsonReader) readJSON(src string, depth int) (out []Message, err error) 
 	return out, nil
 }
 
-// completionsIn returns the fix completions in a value of JSON; those in an object in the order of the
-// members' names.
+// completionsIn returns the fix completions in a value of JSON, and the messages that its texts
+// contain as Markdown. Those in an object are in the order of the members' names.
 func (r *jsonReader) completionsIn(value json.RawMessage, depth int) (out []Message, err error) {
 	var members map[string]json.RawMessage
 	var elements []json.RawMessage

@@ -165,8 +165,8 @@ type Patience struct {
 	next   time.Duration // the next wait where GitHub does not say when the limit ends: it doubles, too
 }
 
-// The first, longest and shortest wait. GitHub advises to wait a minute if it does not say when the
-// limit ends.
+// The first values of Patience's next and least, and the largest value of both. GitHub advises to
+// wait a minute if it does not say when the limit ends.
 const (
 	firstLimitWait = time.Minute
 	minLimitWait   = time.Second

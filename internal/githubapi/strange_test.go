@@ -112,7 +112,7 @@ func TestStrangeAnswersAreNoAnswers(t *testing.T) {
 	}
 }
 
-// writeCalls calls the methods that write and whose answers matter, by their names.
+// writeCalls returns calls of the methods that write and whose answers matter, by the methods' names.
 func writeCalls(t *testing.T) map[string]func(*githubapi.Client) error {
 	sha := strings.Repeat("a", 40)
 	title := "x"

@@ -234,8 +234,8 @@ func (s *Server) receiveREST(c *conversation, req *http.Request, base string) er
 		}
 		c.params[k] = v
 	}
-	createsNothing := slices.Contains([]string{"issues/add-labels", "code-scanning/upload-sarif", "git/create-ref"}, c.rec.Operation)
-	c.rec.Content = c.rec.Method == http.MethodPost && !createsNothing
+	createsNoContent := slices.Contains([]string{"issues/add-labels", "code-scanning/upload-sarif", "git/create-ref"}, c.rec.Operation)
+	c.rec.Content = c.rec.Method == http.MethodPost && !createsNoContent
 	return err
 }
 

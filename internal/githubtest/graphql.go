@@ -304,9 +304,9 @@ func (s *Server) receiveGraphQL(c *conversation) {
 	c.graphql = doc
 	c.rec.Operation = "graphql/" + c.graphql.op.Name
 	c.rec.Write = c.graphql.op.Operation == ast.Mutation
-	createsNothing := slices.Contains([]string{"graphql/DeleteDiscussion", "graphql/DeleteDiscussionComment", "graphql/DeleteReview",
+	createsNoContent := slices.Contains([]string{"graphql/DeleteDiscussion", "graphql/DeleteDiscussionComment", "graphql/DeleteReview",
 		"graphql/MinimizeComment", "graphql/UnminimizeComment", "graphql/UpdateRefs"}, c.rec.Operation)
-	c.rec.Content = c.rec.Write && !createsNothing
+	c.rec.Content = c.rec.Write && !createsNoContent
 }
 
 // parseDocument returns a request's document with its variables, or an error if GitHub's schema

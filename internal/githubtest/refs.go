@@ -186,8 +186,8 @@ func (s *Server) refCommand(update map[string]any) (string, error) {
 	return "update " + name + " " + after + "\n", nil
 }
 
-// refNodes lists the refs below the argument refPrefix, if the rest of their name contains the
-// argument query.
+// refNodes lists the refs to commits below the argument refPrefix, if the rest of their name
+// contains the argument query.
 func (s *Server) refNodes(args map[string]any) (any, error) {
 	if s.o.Git == nil {
 		return nil, errNoGit

@@ -32,7 +32,7 @@ func (s *search) first(p int, scan func(p int) int) int {
 	return s.match
 }
 
-// index returns where the next text is, at or after p, or the input's length.
+// index returns where the input contains text next, at or after p, or the input's length.
 func (f *fixer) index(s *search, p int, text string) int {
 	return s.first(p, func(p int) int {
 		if p < len(f.in) {

@@ -163,7 +163,7 @@ func comparable(md string) bool {
 	return true
 }
 
-// shown returns the text of a tree and the types of its nodes but text.
+// shown returns the text of a tree, and the types of its nodes other than text.
 func shown(md string) (text, types string) {
 	for _, e := range cmarkgfm.Events(md) {
 		if !e.Enter {

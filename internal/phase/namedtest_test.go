@@ -145,8 +145,9 @@ func TestNamedTestReally(t *testing.T) {
 	}
 }
 
-// TestNamedTestNextToOthers asserts that a test passes although others fail whose names contain its
-// name, which its runner runs too.
+// TestNamedTestNextToOthers asserts that a test passes although others fail that its runner runs too,
+// because their names contain its name. The check fails if it is not certain that only such others
+// failed.
 func TestNamedTestNextToOthers(t *testing.T) {
 	const pytestOutput = "=== short test summary info ===\nFAILED test_m.py::test_a_b - assert 0\nPASSED test_m.py::test_a\n=== 1 failed, 1 passed in 0.01s ===\n"
 	const cargoOutput = "running 2 tests\ntest adds ... ok\ntest adds_more ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"

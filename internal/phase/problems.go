@@ -120,8 +120,8 @@ func splitChatter(excerpt string) (lines, chatter []string) {
 	return lines, chatter
 }
 
-// isChatter reports whether a line does not say what the problem is: it is about downloads or
-// progress, a package manager or make reports in it that a program failed, or it is a line of
+// isChatter reports whether a line does not say what the problem is. Such a line is about downloads
+// or progress, or is the report of a package manager or of make that a program failed, or a line of
 // Maven's [ERROR] without a message or with general advice.
 func isChatter(line string) bool {
 	starts := []string{

@@ -40,7 +40,8 @@ type reports struct {
 var unquoted = lazyregexp.New(`^[A-Za-z0-9/._-]+$`)
 
 // askForReports makes the directory of one run of a root's tests, and the variables that ask its
-// runner for a report there. It returns nil for other checks, and if the directory cannot be made.
+// runner for a report there. It returns nil for other checks, and if no directory can be made whose
+// name needs no quotes.
 func (e *engine) askForReports(ctx context.Context, r root, check Check, c commandLine) *reports {
 	if check != Tests || e.deps.Reports == "" || !unquoted.MatchString(e.deps.Reports) {
 		return nil

@@ -375,7 +375,8 @@ func (r *Report) writeEnabling(b *strings.Builder) {
 	}
 }
 
-// kindsAsked returns a configuration that enables the kinds of the items that were asked for.
+// kindsAsked returns a configuration that enables the kinds of the items that were asked for; an
+// example if none of them has to be enabled.
 func (r *Report) kindsAsked() string {
 	asked := map[safeoutput.Kind]bool{}
 	for _, res := range r.Results {

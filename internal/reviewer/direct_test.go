@@ -53,7 +53,7 @@ func TestHighPrecisionAsksForWhatArrivesAsItIs(t *testing.T) {
 }
 
 // TestFollowingOperandsIsBounded asserts that names which are given long sums of each other do not
-// take long.
+// take long, and that a query made of them is not found at high precision.
 func TestFollowingOperandsIsBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("function f(req, res) {\n  const a0 = res.a;\n")

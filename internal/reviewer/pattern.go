@@ -281,7 +281,8 @@ func (m *matcher) withoutComments(from, to int) string {
 	return b.String()
 }
 
-// functionBefore returns the source of the function around the token at index i, up to it.
+// functionBefore returns the source of the function around the token at index i, up to the token; ""
+// outside of functions.
 func (m *matcher) functionBefore(i int) string {
 	if len(m.scope.nested) == 0 {
 		return ""

@@ -47,8 +47,10 @@ var (
 	ownParameters = wordSetOf("self cls request req response db session context")
 )
 
-// readRoute marks the parameters of a function that answers requests as sent by a request. open is
-// the index of the bracket before the parameters.
+// readRoute marks the parameters of a function that answers requests as sent by a request, except
+// those whose names or types show that they are not. Where blocks are in braces, it marks none:
+// there the parameters themselves show it, see pack.Parameters. open is the index of the bracket
+// before the parameters.
 func (s *scopes) readRoute(route string, open int) {
 	if route == "" || !s.lang.indented {
 		return

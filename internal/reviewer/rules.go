@@ -119,8 +119,8 @@ var builtIn = sync.OnceValues(func() (*catalogue, error) {
 		built.byID[r.ID] = r
 	}
 	if err == nil {
-		built.byID[secretRule].addForm(finding.PrecisionMedium)   // by its place alone, or halfOf
-		built.byID[secretRule].addForm(finding.PrecisionLow)      // numberOf
+		built.byID[secretRule].addForm(finding.PrecisionMedium)   // found by its place alone, or half of a credential
+		built.byID[secretRule].addForm(finding.PrecisionLow)      // only the number of a key
 		built.byID["disabled-test"].addForm(finding.PrecisionLow) // a new test: see reportDisabled
 		built.byID["focused-test"].addForm(finding.PrecisionMedium)
 		built.byID["workflow/expression-injection"].addForm(finding.PrecisionMedium) // of a run without secrets

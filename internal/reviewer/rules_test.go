@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// TestRulesFindTheirExamples asserts that every rule finds the code that it rejects, and
-// that no rule of its language finds the code that it accepts.
+// TestRulesFindTheirExamples asserts that every rule with examples finds the code that it rejects,
+// and that no rule of its language finds the code that it accepts.
 func TestRulesFindTheirExamples(t *testing.T) {
 	rules, err := Rules()
 	if err != nil {

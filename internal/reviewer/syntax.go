@@ -203,8 +203,8 @@ func (s *source) plainLiteral(x extent) (i int, ok bool) {
 }
 
 // expressionAt returns the extent of the expression that begins at index from. It ends
-// with a separator, a bracket that closes, another assignment, or the end of a line
-// that the next line does not continue.
+// before a separator, a bracket that closes or another assignment, or at the end of a
+// line that the next line does not continue.
 func (s *source) expressionAt(from int) extent {
 	i := from
 	for i < len(s.tokens) && i-from < longestExpression {

@@ -110,8 +110,8 @@ func yamlComment(line string) int {
 	return -1
 }
 
-// firstWord returns the first word after an offset that is neither in a comment nor in a
-// directive, in lower case.
+// firstWord returns, in lower case, the first word after an offset. It passes over comments and
+// directives.
 func (d *diagram) firstWord(start int) string {
 	for rest := d.text[start:]; ; {
 		rest = strings.TrimLeft(rest, " \t\n")

@@ -50,7 +50,7 @@ func TestLineHashesCountRepetitions(t *testing.T) {
 
 func TestLineHashesBeyondTheBasicPlane(t *testing.T) {
 	if lineHashes("\U0001F600")[0] == lineHashes("\uF600")[0] {
-		t.Error("a character of two units hashes as one of one")
+		t.Error("a character of two UTF-16 units has the hash of its last 16 bits")
 	}
 }
 

@@ -219,8 +219,8 @@ func (t *tally) join(o tally) {
 	t.failing = append(t.failing, o.failing[:min(len(o.failing), MaxFailures-len(t.failing))]...)
 }
 
-// tests returns the counts, given how the run ended. If it failed without a failure that was counted,
-// the number is 1 and not known.
+// tests returns the counts, given how the run ended. If it had tests and failed without a failure
+// that was counted, the number is 1 and not known.
 func (t *tally) tests(exit Exit) Tests {
 	r := Tests{Failed: t.failed, Known: t.ended && !t.lost && !exit.TimedOut && exit.Code >= 0, None: t.noTests && t.failed == 0, Failing: t.failing}
 	if !exit.OK() && r.Failed == 0 && !r.None {

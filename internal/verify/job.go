@@ -89,7 +89,8 @@ func (j Job) Run(ctx context.Context, deps JobDeps) error {
 	return r.verify(ctx)
 }
 
-// override returns the owner's configuration, in which the user's settings replace the owner's.
+// override returns the owner's configuration, in which the user's commands replace the owner's. The
+// user's hosts and variables are added.
 func (j Job) override(a config.Acceptance) (config.Acceptance, error) {
 	for _, command := range []struct {
 		flag           string
