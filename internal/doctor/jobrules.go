@@ -24,7 +24,7 @@ type role struct {
 	ownToken    bool            // such a token is the job's own GITHUB_TOKEN
 	foreignCode bool            // a step runs a pull request's code
 	may         map[string]bool // permissions to write that the policies of the job's gates can need
-	need        map[string]bool // the part of may that the workflow's events can lead to
+	need        map[string]bool // the part of may that the workflow's events can lead to, without staged steps
 	known       bool            // both are complete, and nothing else is needed
 }
 
@@ -181,7 +181,8 @@ func (e *Examination) judgeGateSteps(w *workflow, j *job, r role) {
 	}
 }
 
-// judgeReader asks that a job which a stranger can influence has no permission to write.
+// judgeReader asks that a job which a stranger can influence has no permission to write, and that its
+// checkouts leave no token in the workspace.
 func (e *Examination) judgeReader(w *workflow, j *job, why string) {
 	if j.WorkflowCall != nil || j.judged {
 		return

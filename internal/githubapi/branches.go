@@ -33,8 +33,8 @@ func (c *Client) GetBranch(ctx context.Context, r Repo, name string) (sha string
 }
 
 // ListBranches returns the branches whose names begin with prefix, which may be "", in the order of
-// their names. GitHub documents no pages for this list, so the first request names no page. If an
-// answer names a next page, that page is read, too.
+// their names; none for an empty repository. GitHub documents no pages for this list, so the first
+// request names no page. If an answer names a next page, that page is read, too.
 func (c *Client) ListBranches(ctx context.Context, r Repo, prefix string) ([]Branch, error) {
 	op := listing(r, "list the branches that begin with %s", asMessage(prefix)).checkBranch(prefix + "x")
 	if prefix == "" {

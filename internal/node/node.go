@@ -51,7 +51,8 @@ type Node struct {
 	log      *slog.Logger
 }
 
-// Open opens the store and starts a node on it. Its errors carry their exit code.
+// Open opens the store and starts a node on it, which carries out no runs if cfg.Concurrency is 0. Its
+// errors carry their exit code.
 func Open(ctx context.Context, cfg Config, deps Deps) (_ *Node, err error) {
 	n := &Node{drain: cfg.Drain, log: deps.Log}
 	if cfg.Location, err = store.Location(cfg.Location, deps.Getenv); err != nil {

@@ -99,7 +99,7 @@ func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, answerWithin)
 }
 
-// postgresConn runs statements on a connection, one of a pool, or in a transaction.
+// postgresConn runs statements on one connection, on those of a pool, or in a transaction.
 type postgresConn struct {
 	q       postgresQuerier
 	explain func(error) error // Store.explainTrouble
