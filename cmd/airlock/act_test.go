@@ -55,11 +55,11 @@ func withImage(t testing.TB, name, from, to string) string {
 
 // actRun is what act runs.
 type actRun struct {
-	event, payload string            // the event's name, and the file with its payload
-	files          map[string]string // of the repository, with the workflows
-	git            *githubtest.Git   // the repository itself instead of its files: the workflow runs at its commit
-	runner         string            // the image that stands for ubuntu-latest
-	actions        map[string]map[string]string
+	event, payload string                       // the event's name, and the file with its payload
+	files          map[string]string            // of the repository, with the workflows
+	git            *githubtest.Git              // the repository itself instead of its files: the workflow runs at its commit
+	runner         string                       // the image that stands for ubuntu-latest
+	actions        map[string]map[string]string // the files of each action, by its name with its version
 	arguments      []string
 }
 

@@ -100,8 +100,8 @@ func (r agentReport) asFailed(e *entry, done Result) Result {
 	return failed
 }
 
-// issueWork opens an issue in the place of something else. turn returns the result of an item, which
-// is about that, from the result of opening the issue.
+// issueWork opens an issue in the place of something else. turn makes an item's result, which is about
+// what the issue replaces, from the result of opening the issue.
 type issueWork struct {
 	open work
 	turn func(e *entry, opened Result) Result

@@ -191,15 +191,15 @@ func TestCommitsThatTakeEverythingBack(t *testing.T) {
 	}
 }
 
-// TestBrokenObjectsOfCommits asserts that the reason names an invalid or incomplete tree, also
-// where only an earlier commit has it.
+// TestBrokenObjectsOfCommits asserts that the reason names an invalid or incomplete tree that only an
+// earlier commit has.
 func TestBrokenObjectsOfCommits(t *testing.T) {
 	t.Parallel()
 	id := strings.Repeat("\x11", 20) // of no object
 	for name, broken := range map[string]struct{ entry, says string }{
 		"a path":         {"100644 ../x\x00", "is invalid"},
 		"the parent":     {"100644 ..\x00", "is invalid"},
-		"no name":        {"100644 \x00", ""},
+		"no name":        {"100644 \x00", "is invalid"},
 		"an absent tree": {"40000 z\x00", "is not in the clone"},
 		"an absent blob": {"100644 z\x00", "missing"},
 	} {

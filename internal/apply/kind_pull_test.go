@@ -77,8 +77,8 @@ func TestPullRequest(t *testing.T) {
 	}
 }
 
-// TestReviewersAreAskedOnce asserts that users and teams are asked once, even if the first attempt
-// was killed before it asked them. A reviewer who has reviewed already is not asked again.
+// TestReviewersAreAskedOnce asserts that later attempts ask users and teams whom the first attempt
+// could not ask, and ask them once. A reviewer who has reviewed already is not asked again.
 func TestReviewersAreAskedOnce(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t, func(f *githubtest.Fixture) {

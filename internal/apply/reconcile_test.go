@@ -94,9 +94,9 @@ func TestReconcilingKeepsTheLowest(t *testing.T) {
 func TestTwoRunsOnOneAttempt(t *testing.T) {
 	lines := []string{anIssue, aComment, aDiscussion}
 	for name, set := range map[string]func(*event.Run){
-		"both on attempt 2":      func(r *event.Run) { r.Attempt = 2 },
-		"two calls of one name":  func(r *event.Run) { r.Shared = true },
-		"both on attempt 3 of 1": func(r *event.Run) { r.Attempt, r.Shared = 3, true },
+		"both on attempt 2":                   func(r *event.Run) { r.Attempt = 2 },
+		"two calls of one name":               func(r *event.Run) { r.Shared = true },
+		"two calls of one name, on attempt 3": func(r *event.Run) { r.Attempt, r.Shared = 3, true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fixture(), githubtest.Options{Lag: listLag})

@@ -39,7 +39,8 @@ const (
 )
 
 // Load reads the configuration from the first source that has one. Without any,
-// the zero SafeOutputs is returned. The error is of type Problems.
+// the zero SafeOutputs is returned. A variable can make the configuration staged. The error is of
+// type Problems.
 func Load(s Sources) (SafeOutputs, error) {
 	if s.ReadFile == nil {
 		s.ReadFile, s.ownFiles = ReadFile, true

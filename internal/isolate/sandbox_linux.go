@@ -199,7 +199,7 @@ func (s *Sandbox) shut(path, temp string) error {
 }
 
 // watchDisk returns a context that ends when more than limit bytes of the file system of
-// dir have been taken since now.
+// dir have been taken since now. A limit that is not positive is none.
 func watchDisk(ctx context.Context, dir string, limit int64) (context.Context, func()) {
 	if limit <= 0 {
 		return ctx, func() {}

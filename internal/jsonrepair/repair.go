@@ -162,9 +162,9 @@ func (f *fixer) run() error {
 	return f.afterValue()
 }
 
-// findStart returns where the object begins, at pos or later. If the input begins with an array
-// that is not closed before the first object, it returns where the array begins. Space and
-// comments are skipped already.
+// findStart returns where the object begins, at pos or later. If the input begins with an array,
+// and it is not closed before the first object or there is none, findStart returns where the array
+// begins. Space and comments are skipped already.
 func (f *fixer) findStart() (int, error) {
 	in := f.in[f.pos:]
 	if len(in) == 0 || isQuote(in) {
@@ -408,7 +408,8 @@ func (f *fixer) element() (expected, error) {
 
 func startsNumber(c byte) bool { return c == '-' || c >= '0' && c <= '9' }
 
-// readNumber reads a number. One at the very end of the input may lack digits.
+// readNumber reads a number. One at the very end of the input is an error, because it may lack
+// digits.
 func (f *fixer) readNumber() error {
 	end := f.pos
 	for end < len(f.in) && (isWordByte(f.in[end]) || f.in[end] == '+') {

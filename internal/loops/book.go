@@ -332,7 +332,8 @@ func (b *Book) ApplyAsked(ctx context.Context, id, key, asked string, e fixloop.
 	})
 }
 
-// sameRequest returns a *ConflictError unless a key was used for the same request.
+// sameRequest returns a *ConflictError unless a key was used for the same request, or for one that is
+// not known.
 func sameRequest(ctx context.Context, tx store.Tx, id, key, asked string) error {
 	var before string
 	err := tx.QueryRow(ctx, `SELECT asked FROM inbox WHERE loop = $1 AND key = $2`, id, key).Scan(&before)

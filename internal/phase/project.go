@@ -115,8 +115,8 @@ func (p *project) directories(dir string) (names []string) {
 	return names
 }
 
-// has reports whether a directory has an entry with a name, which may be a pattern of
-// path.Match.
+// has reports whether a directory has an entry with a name, which is a pattern of path.Match if it
+// contains a *.
 func (p *project) has(dir, name string) bool {
 	if !strings.Contains(name, "*") {
 		return slices.Contains(p.entries(dir), name)

@@ -18,7 +18,7 @@ import (
 type agentLines struct {
 	*io.PipeWriter
 	done chan struct{}
-	// problems describe the lines that look like safe outputs but are invalid.
+	// problems describe the first 20 lines that look like safe outputs but are invalid.
 	problems []string
 }
 

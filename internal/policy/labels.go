@@ -96,8 +96,8 @@ func AllowsLabel(kc KindConfig, label string) bool {
 		!slices.ContainsFunc(kc.BlockedLabels, blocks)
 }
 
-// onlyLooksLike reports whether a label does not match one of the patterns, and looks as if it
-// did.
+// onlyLooksLike reports whether a label looks as if it matched one of the patterns, but does not
+// match that one.
 func onlyLooksLike(patterns []string, label string) bool {
 	looks := likeness(label)
 	return slices.ContainsFunc(patterns, func(pattern string) bool {

@@ -286,7 +286,8 @@ func isColor(s string) bool {
 }
 
 // expands reports whether title may be what an abbreviation stands for: its letters
-// contain those of the abbreviation in order, and it is not much longer.
+// contain those of the abbreviation in order, it begins with the first of them, and it is not much
+// longer.
 func expands(title, abbreviation string) bool {
 	letters, rest := 0, strings.ToLower(title)
 	for _, r := range strings.ToLower(abbreviation) {

@@ -23,9 +23,9 @@ func Validate(raw []byte) ([]schema.Violation, error) {
 }
 
 // Validate returns every way in which the log is not SARIF 2.1.0, or code scanning cannot use it:
-// it has no runs, a tool has no name, or no result has a location. It does not report what Prepare
-// can repair without loss. Members that are null count as absent. If there are more than
-// maxInputResults results, that is the only violation. An error is not about the log.
+// it has no runs, a tool has no name, or a run has results, but none with a location. It does not
+// report what Prepare can repair without loss. Members that are null count as absent. If there are
+// more than maxInputResults results, that is the only violation. An error is not about the log.
 func (l *Log) Validate() ([]schema.Violation, error) {
 	total := 0
 	for _, run := range objects(list(l.root, "runs")) {

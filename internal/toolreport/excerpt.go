@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	excerptHead = 30  // lines from the first failure on
+	excerptHead = 30  // lines from two before the first failure on
 	excerptTail = 20  // lines at the end
 	excerptLine = 300 // bytes of a line
 )

@@ -66,8 +66,8 @@ type descendants struct {
 	example string // one of them, or one that was removed
 }
 
-// newOccupancy returns which of a tree's paths are equal to one of the interesting paths, or to
-// a directory that contains one.
+// newOccupancy returns the files of a tree at the interesting paths and the directories that contain
+// them, and below all of these.
 func newOccupancy(interesting, paths []string) *occupancy {
 	o := &occupancy{foldedTree{}, map[int][]string{}, map[int]descendants{}}
 	for _, path := range interesting {
