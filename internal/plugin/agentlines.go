@@ -11,6 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/jsonrepair"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // agentLines is a writer for what an agent prints. It finds the safe outputs in that text, frames
@@ -18,8 +19,9 @@ import (
 type agentLines struct {
 	*io.PipeWriter
 	done chan struct{}
-	// problems describe the first 20 lines that look like safe outputs but are invalid.
+	// problems describe the first maxProblems lines that look like safe outputs but are invalid.
 	problems []string
+	unlisted int // how many problems there are after those
 }
 
 // newAgentLines returns an agentLines that passes on the safe outputs to a writer. Its method end
@@ -37,10 +39,14 @@ func newAgentLines(to io.Writer) *agentLines {
 	return a
 }
 
-// end waits until everything is read, and returns the problems.
+// end waits until everything is read. It returns the problems and, in one more text, how many are not
+// listed.
 func (a *agentLines) end() []string {
 	_ = a.Close() // it never fails
 	<-a.done
+	if a.unlisted > 0 {
+		return append(a.problems, text.ThereAre(a.unlisted, "more line")+" that could not be read")
+	}
 	return a.problems
 }
 
@@ -94,9 +100,13 @@ func (a *agentLines) passOn(l safeoutput.Line, to io.Writer) error {
 	return err
 }
 
+// maxProblems bounds the problems that are listed.
+const maxProblems = 20
+
 func (a *agentLines) problem(format string, args ...any) {
-	const maxProblems = 20
-	if len(a.problems) < maxProblems {
-		a.problems = append(a.problems, fmt.Sprintf(format, args...))
+	if len(a.problems) == maxProblems {
+		a.unlisted++
+		return
 	}
+	a.problems = append(a.problems, fmt.Sprintf(format, args...))
 }

@@ -1,6 +1,7 @@
 package plugin_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,7 @@ func TestAgentLines(t *testing.T) {
 		"in prose":      {"I would not report " + good + "\n" + good + " is wrong\n" + good, "Odd.", []string{"line 1 was not read: it is part of a longer text", "line 2 was not read: it is part of a longer text"}},
 		"a wrong field": {good + "\n" + strings.Replace(good, `"line":1`, `"line":"ten"`, 1), "Odd.", []string{"a safe output has a wrong field"}},
 		"other values":  {"12\n\"x\"\nnull\n" + good, "Odd.", nil},
+		"many problems": {strings.Repeat("[[]]\n", 25) + good, "Odd.", append(slices.Repeat([]string{"line "}, 20), "there are 5 more lines that could not be read")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := plugin.Review(t.Context(), tool(0, c.printed, ""), plugin.Config{Name: "agent", Command: "agent", Format: plugin.SafeOutputs}, request(t))
