@@ -287,8 +287,11 @@ func isColor(s string) bool {
 
 // expands reports whether title may be what an abbreviation stands for: its letters
 // contain those of the abbreviation in order, it begins with the first of them, and it is not much
-// longer.
+// longer. The empty title may be.
 func expands(title, abbreviation string) bool {
+	if title == "" {
+		return true
+	}
 	letters, rest := 0, strings.ToLower(title)
 	for _, r := range strings.ToLower(abbreviation) {
 		if !unicode.IsLetter(r) {
@@ -302,7 +305,7 @@ func expands(title, abbreviation string) bool {
 		letters++
 	}
 	const perLetter = 12
-	return letters > 1 && len(title) <= perLetter*letters || title == ""
+	return letters > 1 && len(title) <= perLetter*letters
 }
 
 // contentOf returns the source after an offset up to the end tag of an element, if that
