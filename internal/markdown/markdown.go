@@ -154,7 +154,7 @@ type Block struct {
 // Quoted reports whether the block, which is one of d's, lies in a block quote or a footnote.
 func (b *Block) Quoted(d *Document) bool {
 	for at := b.Parent; at >= 0; at = d.Blocks[at].Parent {
-		if d.Blocks[at].Kind != ItemBlock {
+		if k := d.Blocks[at].Kind; k == QuoteBlock || k == FootnoteBlock {
 			return true
 		}
 	}

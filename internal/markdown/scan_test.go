@@ -290,3 +290,15 @@ func TestScanBlocks(t *testing.T) {
 		}
 	}
 }
+
+// TestQuoted asserts that blocks in a block quote or a footnote are quoted, and that a cell of a table
+// in a list is not.
+func TestQuoted(t *testing.T) {
+	for in, want := range map[string]bool{"- a\n\n  |b|\n  |-|\n  |c|\n": false, "- > |b|\n  > |-|\n": true, "[^n]: - a\n": true} {
+		doc := Scan(in)
+		last := &doc.Blocks[len(doc.Blocks)-1]
+		if got := last.Quoted(doc); got != want {
+			t.Errorf("the last block of %q: %v", in, got)
+		}
+	}
+}
