@@ -24,15 +24,15 @@ func TestFormsFromAnything(t *testing.T) {
 		tool            string
 		want            []finding.Finding
 	}{
-		"sarif": {"anything", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"scan","rules":[{"id":"R1","defaultConfiguration":{"level":"error"},"messageStrings":{"m":{"text":"bad {0}"}}}]}},
+		"sarif": {"anything", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"scan","rules":[{"id":"R1","defaultConfiguration":{"level":"error"},"messageStrings":{"m":{"text":"bad {0} {1}"}}}]}},
 			"artifacts":[{"location":{"uri":"lib/b.go"}}],
 			"results":[
 			 {"ruleId":"R1","message":{"text":"no"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"src/a%20b.go"},"region":{"startLine":3,"startColumn":2,"endLine":3,"endColumn":9}}}]},
-			 {"ruleId":"R1","level":"note","message":{"id":"m","arguments":["luck"]},"locations":[{"physicalLocation":{"artifactLocation":{"index":0},"region":{"startLine":7}}}]},
+			 {"ruleId":"R1","level":"note","message":{"id":"m","arguments":["{1}","luck"]},"locations":[{"physicalLocation":{"artifactLocation":{"index":0},"region":{"startLine":7}}}]},
 			 {"ruleId":"R1","message":{"text":"suppressed"},"suppressions":[{"kind":"inSource"}],"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]},
 			 {"ruleId":"R1","message":{"text":"outside"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"file:///etc/passwd"}}}]}]}]}`, "sarif",
 			[]finding.Finding{
-				{Tool: "scan", Rule: "R1", Severity: finding.Low, Message: "bad luck", Path: "lib/b.go", Range: span(7, 0, 0, 0)},
+				{Tool: "scan", Rule: "R1", Severity: finding.Low, Message: "bad {1} luck", Path: "lib/b.go", Range: span(7, 0, 0, 0)},
 				{Tool: "scan", Rule: "R1", Severity: finding.High, Message: "no", Path: "src/a b.go", Range: span(3, 2, 3, 9)},
 			}},
 		"rdjson": {"anything", `{"source":{"name":"lint"},"severity":"WARNING","diagnostics":[

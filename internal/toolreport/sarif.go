@@ -144,12 +144,13 @@ func (c *collector) uri(uri string) string {
 	return rel
 }
 
-// fill puts the message's arguments in the places of {0}, {1}, … of a template.
+// fill puts the message's first ten arguments in the places of {0}, {1}, … of a template.
 func (t sarifText) fill(template string) string {
+	var pairs []string
 	for i, a := range t.Arguments[:min(len(t.Arguments), 10)] {
-		template = strings.ReplaceAll(template, "{"+strconv.Itoa(i)+"}", text.TruncateBytes(a, maxName))
+		pairs = append(pairs, "{"+strconv.Itoa(i)+"}", text.TruncateBytes(a, maxName))
 	}
-	return template
+	return strings.NewReplacer(pairs...).Replace(template)
 }
 
 // levelOf reads a level as SARIF and compilers write it.

@@ -98,7 +98,7 @@ type Report struct {
 type Tests struct {
 	// Failed counts the tests without subtests that failed, plus the units (a package, a
 	// file, a target) that failed without such a test: they did not compile or load,
-	// crashed or hung. A run that failed counts at least 1.
+	// crashed or hung. A run that failed counts at least 1, unless None is set.
 	Failed int
 	// Known reports that the runner's output was complete and gives the number. Otherwise
 	// Failed is the least possible number.
