@@ -334,7 +334,7 @@ func (ev *Event) readDiscussion(p payload) error {
 func (ev *Event) readWorkflowRun(p payload) error {
 	run := p.WorkflowRun
 	if run == nil {
-		return missing(ev.Name, "workflow_run")
+		return errors.New(`the payload of a workflow_run event must have "workflow_run": is this the payload of another event?`)
 	}
 	ev.Head = refOf(endpoint{run.HeadBranch, run.HeadSHA, run.HeadRepository})
 	ev.Fork = ev.isForeign(run.HeadRepository)

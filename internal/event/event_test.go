@@ -214,7 +214,7 @@ func TestBadPayloads(t *testing.T) {
 		{"wrong event", "issues", `{"repository":{"full_name":"o/r"},"pull_request":{"number":1}}`, event.Env{}, `must have "issue"`},
 		{"no number", "pull_request", `{"repository":{"full_name":"o/r"},"pull_request":{}}`, event.Env{}, `must have "pull_request"`},
 		{"negative number", "discussion", `{"repository":{"full_name":"o/r"},"discussion":{"number":-1}}`, event.Env{}, `must have "discussion"`},
-		{"no run", "workflow_run", `{"repository":{"full_name":"o/r"}}`, event.Env{}, `must have "workflow_run"`},
+		{"no run", "workflow_run", `{"repository":{"full_name":"o/r"}}`, event.Env{}, `must have "workflow_run": is`},
 		{"no repository", "schedule", `{}`, event.Env{}, "set GITHUB_REPOSITORY"},
 		{"bad environment", "schedule", `{}`, event.Env{Repository: "not a repo"}, "give it as owner/name"},
 		{"hostile name", "push", `{"repository":{"full_name":"o/../../x"}}`, event.Env{}, "not a repository name"},
