@@ -85,7 +85,7 @@ func (m *matcher) signAfterType(i int) int {
 }
 
 // loop records the value of the variable of a loop over a list: harmless if the list contains only
-// literals.
+// literals, or is a name with a harmless value; otherwise unknown.
 func (m *matcher) loop(i int) {
 	// A block parameter of this name, as in each { |id| … }, hides the record's own id: see scopes.value.
 	if m.lang.ruby && m.is(i, "id") && (m.is(i-1, "|") || m.is(i+1, "|")) {

@@ -197,7 +197,7 @@ func (s *scopes) readParameters(open int) {
 	}
 }
 
-// numberTypes are the types of numbers and truth values.
+// numberTypes are the types of numbers, truth values and UUIDs.
 var numberTypes = wordSetOf("int long short byte double float boolean bool number Integer Long Double Boolean Decimal UUID uuid " +
 	"int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 float32 float64 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64")
 
@@ -260,7 +260,8 @@ func (s *scopes) push(f function) {
 	s.params = nil
 }
 
-// isGiven reports whether one of the functions around has a name among its parameters.
+// isGiven reports whether one of the functions around has a name among its parameters that can have
+// text.
 func (s *scopes) isGiven(name string) bool {
 	return slices.ContainsFunc(s.nested, func(f function) bool { return f.given[name] })
 }

@@ -359,8 +359,8 @@ func (p *goPackage) markParents(name string) {
 	}
 }
 
-// running returns the tests that have begun and not ended. It leaves out tests that wait for their
-// subtests.
+// running returns the tests that have begun and not ended. It leaves out tests that are paused, or
+// wait for their subtests.
 func (p *goPackage) running() []*goTest {
 	var running []*goTest
 	for _, name := range slices.Sorted(maps.Keys(p.byName)) {

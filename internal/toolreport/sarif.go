@@ -127,8 +127,8 @@ func element[T any](list []T, index *int) (e T, ok bool) {
 	return list[*index], true
 }
 
-// uri returns the path that a URI names, as a tool would print it, "" if it names no file
-// of the repository.
+// uri returns the path that a URI names, as a tool would print it. It returns "" if the URI names no
+// file of the repository, or an absolute path while no root is known.
 func (c *collector) uri(uri string) string {
 	rel, err := sarif.RepoPath(uri, c.places.roots)
 	if err != nil || rel == "" {
@@ -153,7 +153,7 @@ func (t sarifText) fill(template string) string {
 	return strings.NewReplacer(pairs...).Replace(template)
 }
 
-// levelOf reads a level as SARIF and compilers write it.
+// levelOf reads a level as SARIF and compilers write it. All but error, warning and none are Low.
 func levelOf(level string) finding.Severity {
 	switch strings.ToLower(level) {
 	case "error":

@@ -23,7 +23,7 @@ type taskOutputs struct {
 	open   func(prefix string) *taskOutput
 	byName map[string]*taskOutput
 	opened int
-	clock  int // lines that had a prefix
+	clock  int // prefixes that were read
 }
 
 // taskOutput is the output of one task.

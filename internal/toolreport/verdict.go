@@ -78,7 +78,8 @@ func (r *Reader) doubts(counted tally, tests Tests, exit Exit) (notes []string) 
 }
 
 // exitsWithFindings reports whether an exit code means that a tool has found something. The tools
-// that count are those that the command names, and those whose form the output has.
+// that count are those that the command names, and those whose form the output has. If the output is
+// structured, the code 1 means that in any case.
 func (r *Reader) exitsWithFindings(v verdict, code int) bool {
 	if v.structured && code == 1 {
 		return true
