@@ -48,7 +48,7 @@ func (s *Sandbox) addUsers(ctx context.Context, workers []*Worker) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := (giver{from: s.ids(), to: own, share: true}).giveBelow(ctx, s.dir, "."); err != nil {
+	if err := (giver{owners: s.ids(), to: own, share: true}).giveBelow(ctx, s.dir, "."); err != nil {
 		return fmt.Errorf("letting the workers' users into the workspace: %w", err)
 	}
 	own.identity.GroupWrites = true
@@ -89,7 +89,7 @@ func (s *Sandbox) shareCaches(own *user) ([]string, error) {
 
 // giveDirs gives directories of the workspace copy, and what is in them, to a user.
 func (s *Sandbox) giveDirs(ctx context.Context, dirs []string, to *user) error {
-	g := giver{from: s.ids(), to: to}
+	g := giver{owners: s.ids(), to: to}
 	for _, dir := range dirs {
 		if err := g.giveBelow(ctx, s.dir, dir); err != nil {
 			return err
@@ -98,13 +98,13 @@ func (s *Sandbox) giveDirs(ctx context.Context, dirs []string, to *user) error {
 	return nil
 }
 
-// giver gives files to a user. Only files that belong to one of the users in from change
-// their owner: a program may have linked other people's files into its directory, and
-// those stay theirs. None of these users has a process meanwhile.
+// giver gives the files of some users, its owners, to another user. A file of anyone else
+// stays theirs: a program may have linked other people's files into its directory. None
+// of the owners has a process meanwhile.
 type giver struct {
-	from  []uint32
-	to    *user
-	share bool // gives the group the owner's rights as well
+	owners []uint32
+	to     *user
+	share  bool // gives the group the owner's rights as well
 }
 
 // giveBelow gives a directory below another one, with what is in it. It ignores one that does
@@ -190,7 +190,7 @@ func (g giver) entry(ctx context.Context, fd int, e fs.DirEntry, depth int) erro
 
 // applies reports whether there is anything to change about a file.
 func (g giver) applies(st *unix.Stat_t) bool {
-	return slices.Contains(g.from, st.Uid) && (g.share || st.Uid != g.to.identity.UID)
+	return slices.Contains(g.owners, st.Uid) && (g.share || st.Uid != g.to.identity.UID)
 }
 
 // sharedMode returns the permissions of a mode, with the owner's for the group as well.

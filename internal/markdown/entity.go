@@ -88,8 +88,8 @@ func decodeNumber(s string) (text string, n int) {
 // zwsp is the zero width space: most references in cleaned texts are to it.
 const zwsp = '\u200b'
 
-// decode replaces what marks selects in s: with & the character references, and
-// with \ the escapes, of which the backslash is removed.
+// decode decodes the character references of s if marks contains &, and removes
+// the backslashes of its escapes if marks contains \.
 func decode(s, marks string) string {
 	if !strings.ContainsAny(s, marks) {
 		return s

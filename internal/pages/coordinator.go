@@ -184,7 +184,7 @@ type coordinatorView struct {
 	Body    any
 }
 
-// problem is why a page cannot be shown, or something not be done.
+// problem is why a page cannot be shown, or why something cannot be done.
 type problem struct {
 	Status           int                `json:"-"`
 	Code             string             `json:"error"`

@@ -69,8 +69,8 @@ func (p *project) readManifest(dir string) *manifest {
 // noTestSpecified is a part of the script that npm init writes as a placeholder.
 const noTestSpecified = "no test specified"
 
-// leaveOutIdle moves idle scripts of tests and linters from scripts to idle. Idle are npm init's
-// placeholder, and any script that runs nothing, if npm runs no script before or after it.
+// leaveOutIdle moves idle scripts of tests and linters from scripts to idle. A script is idle if it
+// is npm init's placeholder, or if it runs nothing and npm runs no script before or after it.
 func (m *manifest) leaveOutIdle() {
 	m.idle = map[string]string{}
 	for _, name := range slices.Concat(testScripts, lintScripts) {

@@ -38,8 +38,8 @@ type Config struct {
 	// and the scripts of developers. By default only secrets are looked for there: tests weaken things
 	// on purpose, and no stranger's input reaches the other files.
 	Tests bool
-	// MinPrecision is the least precision of the rules, and forms of rules, that are used; "" means
-	// medium.
+	// MinPrecision is the least precision of the rules that are used; "" means medium. It holds for
+	// each form of a rule too: a kind of finding whose precision differs from the rule's.
 	MinPrecision finding.Precision
 	// Only names the rules that are used, in all their forms, if it is not empty.
 	Only []string

@@ -156,7 +156,7 @@ const (
 	maxMedia = 120
 	maxType  = 40 // the longest of schema.org has 37
 
-	freeNames = 512 // the names, together, to which nothing in the body leads; more in a long body
+	freeNames = 512 // all names together to which nothing in the body leads; more in a long body
 )
 
 // hasGrammar reports whether a value, decoded, has the grammar of a rule. The empty
