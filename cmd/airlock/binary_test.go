@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 		"TestActionAnnotatesWithoutACheckRun", "TestActionNamesTheFileOfAllFindings", "TestActionRefusesFindingsThatContradictThemselves",
 		"TestActionFailsBelowTheMinimum", "TestToolsOverHTTPEndWithTheirToken", "TestActionWithoutOutputs", "TestApplyLeavesNoCoreFile",
 		"TestCodeSwitchesNoWorkflowsOff", "TestActionCodeRefused", "TestActionRefusesFindingsOfAnotherRepository", "TestPlanPageThatCannotBeWritten",
-		"TestCoordinatorNewerStore", "TestCheckNamesNoCopy", "TestCoordinatorStoreGone", "TestTwoServersAppendToOneFile",
+		"TestCoordinatorNewerStore", "TestCheckNamesNoCopy", "TestCoordinatorStoreGone", "TestSeveralServersAppendToOneFile",
 		"TestPlanPageOfARealRun", "TestPlanPageOfTheAction", "TestCodeOfDeniedItem", "TestCodeRefused", "TestOutputsAreTheActions", "TestActionFailOn",
 		"TestActionRefusesForgedVerdicts", "TestOneReviewIsOneReview", "TestToolsOnAFullDisk", "TestToolsRefuseWhatIsNotAFile",
 		"TestActionChecksWhatTheEventIsAbout", "TestToolErrorsSayEverything", "TestBrokenMessagesOverHTTP",

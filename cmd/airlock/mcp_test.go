@@ -287,9 +287,9 @@ func TestToolsJudgeTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestTwoServersAppendToOneFile asserts that lines of several servers stay whole and that
+// TestSeveralServersAppendToOneFile asserts that lines of several servers stay whole and that
 // the limit holds for all together.
-func TestTwoServersAppendToOneFile(t *testing.T) {
+func TestSeveralServersAppendToOneFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	policy, lines := writeFile(t, filepath.Join(dir, "policy.yml"), "create-security-report: {max: 30}\n"), filepath.Join(dir, "lines.ndjson")

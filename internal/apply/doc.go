@@ -35,8 +35,8 @@
 //	push-to-branch                      self, the repository, the pull request and whether its      1 push (signed: 1 a commit)
 //	                                    branch is protected (2), or the branch that the owner
 //	                                    names; on a later attempt its last 100 commits
-//	review comments of Airlock's own    self, the pull request, its reviews, all its review         1 for all, and 2 for each that is shown again
-//	                                    comments, its files (unless git gave the diff)
+//	review comments of Airlock's own    self, the pull request, its reviews, all its review         1 for all new ones, 1 for each that gets another text,
+//	                                    comments, its files (unless git gave the diff)              and 2 for each that is shown again
 //	check-run                           self, the commit's check runs of that name                  1, and 1 for each further 50 annotations
 //	minimise-comments                   self, all review comments of the pull request               2 for each comment that is resolved, 1 where it has replies
 //	sticky-comment                      self, all comments of the pull request                      1, unless its text is the same

@@ -231,7 +231,7 @@ const maxSuspects = 100
 // file searches the new content of one changed file. It lets a value pass if the file contained it
 // before, because otherwise nobody could fix that file. It also lets a value pass if its place
 // explains it, or the owner allows it. It refuses at once a value that Airlock was given, and any
-// further secret after maxSuspects. The rest is left to decide.
+// further secret after maxSuspects. It leaves the others to the method decide.
 func (s *codeSearch) file(ch gitrepo.TreeChange, content string) (refusal string, err error) {
 	hits := s.scanner.ScanFile(ch.Path, content)
 	if len(hits) == 0 {

@@ -17,8 +17,8 @@ import (
 
 // Asking lets an agent ask for one thing at a time and hear at once what becomes of it. Items that
 // the gate would accept are appended to a file of lines. Collect and apply judge them again,
-// because an answer does not consider what only GitHub knows. Its methods may be called by one
-// goroutine at a time.
+// because an answer does not consider what only GitHub knows. The methods of an Asking may be called
+// by one goroutine at a time.
 type Asking struct {
 	gate   *Gate
 	lines  *action.Lines

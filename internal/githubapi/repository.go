@@ -12,8 +12,8 @@ import (
 // Repo names a repository.
 type Repo struct {
 	Owner, Name string
-	// ID is the repository's id, 0 if it is unknown. No redirect to another repository is followed,
-	// and GetRepo does not return another one that has the name now.
+	// ID is the repository's id, 0 if it is unknown. If it is known, no redirect to another
+	// repository is followed, and GetRepo does not return another one that has the name now.
 	ID int64
 }
 

@@ -258,7 +258,7 @@ func TestATurnNeedsFewRequests(t *testing.T) {
 	b.must(ev, nil)
 	var own []string
 	for _, r := range b.server.Requests() {
-		if r.Operation == "graphql/Viewer" { // from here on the doors deliver
+		if r.Operation == "graphql/Viewer" { // from here on package doors delivers
 			break
 		}
 		own = append(own, r.Operation)

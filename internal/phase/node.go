@@ -20,7 +20,7 @@ import (
 // node is what a package.json and the lock file next to it contain.
 type node struct {
 	manager string            // npm, pnpm, yarn or bun
-	pin     string            // "manager@version", if package.json names the version
+	pin     string            // "manager@version", or "": see packageManager
 	scripts map[string]string // of package.json
 	adapt   wording
 }

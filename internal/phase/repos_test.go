@@ -53,7 +53,7 @@ func runProjects(t *testing.T, prefix string) {
 	}
 }
 
-// goldenFile compares a file of an archive with the expected text, or rewrites it.
+// goldenFile asserts that a file of an archive has the text got, or rewrites the file.
 func goldenFile(t *testing.T, file string, archive *txtar.Archive, name, got string) {
 	t.Helper()
 	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == name })

@@ -23,13 +23,13 @@ type Input struct {
 	DryRun, Unconfigured bool
 	// Plan is what was to be done; nil when no item was accepted.
 	Plan *apply.Plan
-	// Results contains one result for every item that passed the first door, including
+	// Results contains one result for every item that package intake accepted, including
 	// denied ones.
 	Results []apply.Result
-	// Rejected are the lines that the first door refused, and Dropped those over a limit.
+	// Rejected are the lines that package intake refused, and Dropped those over a limit.
 	Rejected []intake.Rejected
 	Dropped  []intake.Dropped
-	// Denied are the items that the second door refused, in the order of their results. Only
+	// Denied are the items that package policy refused, in the order of their results. Only
 	// a page needs them.
 	Denied []policy.Denied
 	// Before is set where nothing of the plan was carried out yet, although it will be:
@@ -120,7 +120,7 @@ func collectedResult(a intake.Accepted) apply.Result {
 	return res
 }
 
-// Rejected is a line that the first door refused, with every reason. If the line is 0, it is a kind
+// Rejected is a line that package intake refused, with every reason. If Line is 0, it is a kind
 // of which there are fewer items than the configuration demands.
 type Rejected struct {
 	Line       int                `json:"line"`

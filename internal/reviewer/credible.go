@@ -26,7 +26,7 @@ var (
 	passwordName = lazyregexp.New(`(?i)pass_?(word|wd|phrase)?$|pwd$`)
 	// codePart matches a call, an index, and a name with its type or package, in code, and a path.
 	codePart = lazyregexp.New(`\w[(\[]\w*[)\]]|::|->|^[/.]`)
-	// commonPasswords are passwords of letters only that are tried first.
+	// commonPasswords are passwords of letters only that attackers try first.
 	commonPasswords = wordSetOf("letmein qwerty welcome admin root toor tiger iloveyou monkey dragon swordfish sunshine master superman")
 )
 

@@ -59,7 +59,7 @@ const (
 	Created   State = "created"
 	Updated   State = "updated"
 	Unchanged State = "unchanged"
-	Yours     State = "yours"  // a file that people write once it is there; left as it is
+	Yours     State = "yours"  // belongs to the people of the repository once it is there; left as it is
 	Edited    State = "edited" // differs, because somebody edited it; left as it is
 )
 

@@ -90,7 +90,7 @@ var farKeyword = map[string]bool{"airtable-personnal-access-token": true, "faceb
 // beginning of the name. It is left out: the rules find the same without it, and fifty times faster.
 const namePart = `[\w.-]{0,50}?`
 
-// leastEntropy is the entropy that secrets of our own rules exceed, in bits a byte. 32 random
+// leastEntropy is the entropy that secrets of issuerRules exceed, in bits a byte. 32 random
 // hexadecimal digits have 3.6.
 const leastEntropy = 2.8
 

@@ -20,8 +20,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/verdictreport"
 )
 
-// apply sends the agent's items through both doors, and the items that Airlock itself makes of the
-// findings document doc and of the verdict. Either may be nil. It performs the items that are left.
+// apply sends the agent's items through the gate, with those that Airlock itself makes of the
+// findings document doc and of the verdict; doc and verdict may be nil. It performs the items that
+// are left.
 func (s *step) apply(ctx context.Context, doc *checkreport.Document, verdict *verdictreport.Document) error {
 	cfg := s.gate.SafeOutputs()
 	if s.conn.Token.IsZero() && cfg.Policy.Configured() && !cfg.Policy.Staged && !apply.MayLackToken(s.event) {
