@@ -101,7 +101,8 @@ func (v *verification) reachServices(ctx context.Context) (why []string) {
 	return why
 }
 
-// addressOf returns the host and port of a URL.
+// addressOf returns the host and port of a URL. The usual port of http or https stands for one that
+// is missing.
 func addressOf(raw string) (string, error) {
 	u, err := url.Parse(raw)
 	if err != nil {

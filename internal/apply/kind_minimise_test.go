@@ -230,7 +230,8 @@ func TestLateRunResolvesNothing(t *testing.T) {
 	b.wantOnLines("Found one.", "Found two. *The checks of aaaaaaa no longer find this.* (resolved)")
 }
 
-// A later workflow run removes the duplicates that two runs wrote at the same moment.
+// A later workflow run removes the duplicates that two runs wrote at the same moment, except for one
+// that was answered.
 func TestDoubledFindings(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	early, late := b.planOf(b.approve(findings("one", "two"))), b.push().planOf(b.approve(findings("one", "two")))

@@ -45,7 +45,8 @@ type Answer struct {
 	Ignored  []string           `json:"ignored,omitempty"`
 	// Notes list what else will differ from what was asked for.
 	Notes []string `json:"notes,omitempty"`
-	// Remaining is how many more of the kind may be asked for; nil for any number.
+	// Remaining is how many more of the kind may be asked for; nil for any number, and for what is
+	// not accepted.
 	Remaining *int `json:"remaining,omitempty"`
 }
 

@@ -39,7 +39,8 @@ func (c Catalogue) Remove(ctx context.Context, getenv func(string) string, f fun
 	return c.use(s, err, f)
 }
 
-// use calls f with the registry of a store, and closes the store. s is nil if there is none.
+// use calls f with the registry of a store, and closes the store. s is nil if there is none; err is
+// the error of opening it, which use returns.
 func (c Catalogue) use(s *store.Store, err error, f func(*agents.Registry) error) error {
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ func (x *visit) showSignIn(status int, failure string) {
 	x.show(status, signInPage, "Sign in", signInView{Error: failure, Unknown: x.Unknown, CanSignIn: x.CanSignIn, Next: x.next()})
 }
 
-// next returns where to go after signing in: a page of this server.
+// next returns where to go after signing in: the page of this server that the form names, or "/" if
+// it names none.
 func (x *visit) next() string {
 	u, err := url.Parse(x.r.FormValue("next"))
 	if err != nil {

@@ -51,7 +51,7 @@ func (l changedLines) touch(f finding.Finding) bool {
 	return slices.ContainsFunc(spans, func(s changes.Span) bool { return s.First <= last && f.Range.StartLine <= s.Last })
 }
 
-// split separates findings that count from old ones.
+// split separates findings that count from old ones. If newOnly is false, all of them count.
 func (l changedLines) split(findings []finding.Finding, newOnly bool) (blocking, old []finding.Finding) {
 	for _, f := range findings {
 		if newOnly && !l.touch(f) {

@@ -98,7 +98,7 @@ func (p *project) denoTasks(dir string) map[string]bool {
 	return names
 }
 
-// denoTaskTexts returns the tasks of a configuration of Deno's.
+// denoTaskTexts returns the tasks of a configuration of Deno's, as JSON.
 func denoTaskTexts(raw []byte) string {
 	var config struct{ Tasks json.RawMessage }
 	_ = json.Unmarshal(withoutJSONComments(raw), &config) // what cannot be read has no tasks

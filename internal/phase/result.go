@@ -76,7 +76,7 @@ type MissingTool struct {
 	Override string // the input's parameter that names another command
 }
 
-// overrideName returns the parameter with which the owner overrides a check.
+// overrideName returns the parameter with which the owner overrides a check, "" for a review.
 func overrideName(c Check) string {
 	return map[Check]string{Formatter: "format_command", Linter: "lint_command", Build: "build_command", Tests: "test_command"}[c]
 }

@@ -75,7 +75,8 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *CheckResult) 
 // notReviewed begins the problem of a review that did not take place.
 const notReviewed = "The review could not be done: "
 
-// NotReviewed reports whether a problem is that a review did not take place, and why.
+// NotReviewed reports whether a problem is that a review did not take place. If so, it returns why;
+// otherwise the problem.
 func NotReviewed(problem string) (why string, ok bool) {
 	return strings.CutPrefix(problem, notReviewed)
 }
@@ -91,7 +92,7 @@ func recovered(ctx context.Context, reviewer Reviewer, r ReviewRequest) (finding
 	return reviewer(ctx, r)
 }
 
-// joinedErrors returns the errors that were joined into one.
+// joinedErrors returns the errors that were joined into one, or an error that is not joined alone.
 func joinedErrors(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only at the top
 		return joined.Unwrap()

@@ -65,7 +65,7 @@ func countForOneRun(files []string) int {
 	return n
 }
 
-// unusable returns why nothing can be run in a directory of the repository, "" if it can.
+// unusable returns why nothing can be run in a directory of the repository, "" if something can.
 // A link out of the repository is not followed.
 func unusable(repository, dir string) string {
 	root, err := os.OpenRoot(repository)

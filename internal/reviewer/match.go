@@ -177,7 +177,8 @@ func (m *matcher) inlineModule(parts []string, i int) []string {
 	return slices.Clip(m.moduleParts(extent{m.chainStart(i), i - 1}))
 }
 
-// withoutPackage returns a dotted name of Java from its first type on: ["File"] of java.io.File.
+// withoutPackage returns a dotted name of Java from its first type on: ["File"] of java.io.File. A
+// name without a type is returned as it is.
 func withoutPackage(parts []string) []string {
 	for i, part := range parts {
 		switch {

@@ -195,7 +195,8 @@ func listViolations(violations []schema.Violation) string {
 	return strings.Join(parts, "; ")
 }
 
-// lastWords returns the end of what the agent wrote to standard error, masked.
+// lastWords returns a colon and the end of what the agent wrote to standard error, masked; "" if it
+// wrote nothing.
 func (w *Worker) lastWords(res command.Result) string {
 	const most = 1000
 	said := strings.TrimSpace(w.Mask(strings.ToValidUTF8(string(res.Stderr.Bytes()), "\uFFFD")))

@@ -139,7 +139,7 @@ func startingWords(words []string) int {
 	return 0
 }
 
-// programName returns the name of a program without its directory and ending.
+// programName returns the name of a program without its directory and without .exe or .cmd.
 func programName(word string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path.Base(slashed(word)), ".exe"), ".cmd")
 }

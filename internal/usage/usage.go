@@ -97,7 +97,7 @@ func newHelp() *cobra.Command {
 }
 
 // unknownCommand returns an error for a word that is not a command, and suggests a command of a
-// similar name.
+// similar name. It returns nil if there is no word.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -28,8 +28,8 @@ type Config struct {
 	Dir        string
 	Acceptance config.Acceptance // the owner's configuration
 	Checks     config.Checks
-	// Changes finds out what changed. Its Event is what the verification is about; its Root, Cloned
-	// and Git are set here.
+	// Changes finds out what changed. Its Event is what the verification is about; its Root, Cloned,
+	// Git and Log are set here.
 	Changes checks.ChangeSource
 	// AllowCredentials runs commands although they can use credentials.
 	AllowCredentials bool

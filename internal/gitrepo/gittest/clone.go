@@ -97,7 +97,8 @@ func (c Clone) Copy(t testing.TB) Clone {
 	return to
 }
 
-// Git runs git in the clone, as somebody who trusts it would.
+// Git runs git in the clone, as somebody who trusts it would, and returns what it prints, without
+// space around it.
 func (c Clone) Git(args ...string) string {
 	c.T.Helper()
 	return strings.TrimSpace(c.GitFed("", args...))
