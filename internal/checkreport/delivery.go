@@ -118,7 +118,7 @@ func (v *Delivery) Next(outcomes []Outcome, inDiff InDiff) ([]intake.OwnItem, er
 func (v *Delivery) firstItems(InDiff) ([]intake.OwnItem, error) {
 	var items []intake.OwnItem
 	// An upload replaces the one before it, and closes the alerts that it does not have.
-	if v.in.SecurityReport && v.doc.isAbout(v.in.Head) && slices.Contains(v.doc.complete(), phase.SecurityReview) {
+	if v.in.SecurityReport && v.doc.isAbout(v.in.Head) && !v.doc.isPartial(phase.SecurityReview) {
 		category := sarifCategory(v.in.Job, v.in.Leg)
 		log, err := v.doc.sarif(v.in.Version, category)
 		if err != nil {

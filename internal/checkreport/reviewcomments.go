@@ -17,25 +17,40 @@ import (
 const maxSuggestion = 4 << 10
 
 // complete returns the checks that finished and reported everything that they found. An earlier
-// finding that such a check does not report is gone. A check is not complete if its tool is
-// missing, if it was cut short, if a reviewer did not work, or if it failed without a finding.
+// finding that such a check does not report is gone.
 func (d *Document) complete() []phase.Check {
 	var complete []phase.Check
 	for _, check := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview} {
-		found := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Check == check && f.Blocking })
-		missing := slices.ContainsFunc(d.Missing, func(m MissingTool) bool { return m.Check == check })
-		ran, cut := false, false
-		for _, c := range d.Checks {
-			if c.Check == check {
-				ran = ran || c.Status != phase.Skipped
-				cut = cut || c.TimedOut || c.Status == phase.Fail && !found || slices.ContainsFunc(c.Problems, isNotReviewed)
-			}
-		}
-		if ran && !cut && !missing {
+		if d.hasCheck(check) && !d.isPartial(check) {
 			complete = append(complete, check)
 		}
 	}
 	return complete
+}
+
+// hasCheck reports whether the document says anything about a check.
+func (d *Document) hasCheck(check phase.Check) bool {
+	return slices.ContainsFunc(d.Checks, func(c Check) bool { return c.Check == check })
+}
+
+// isPartial reports whether a check may have left something unreported: its tool is missing, it was
+// skipped or cut short, a reviewer did not work, or it failed without a finding.
+func (d *Document) isPartial(check phase.Check) bool {
+	if slices.ContainsFunc(d.Missing, func(m MissingTool) bool { return m.Check == check }) {
+		return true
+	}
+	found := slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Check == check && f.Blocking })
+	skipped := d.hasCheck(check)
+	for _, c := range d.Checks {
+		if c.Check != check {
+			continue
+		}
+		if c.TimedOut || c.Status == phase.Fail && !found || slices.ContainsFunc(c.Problems, isNotReviewed) {
+			return true
+		}
+		skipped = skipped && c.Status == phase.Skipped
+	}
+	return skipped
 }
 
 // isNotReviewed reports whether a problem is that a reviewer failed.
