@@ -472,8 +472,8 @@ func (b *bench) loggedProcess(ctx context.Context, rt http.RoundTripper, clock g
 	return results, err
 }
 
-// reported reports whether an item only counts as failed: it reports that a task was not
-// completed.
+// reported reports whether an item was done, but counts as failed because it reports that a task was
+// not completed.
 func reported(r Result) bool { return r.Code == CodeIncomplete }
 
 // done returns how many items are done, by this attempt or by an earlier one.

@@ -24,7 +24,7 @@ func alert(file string, n int, message, suffix string) string {
 	return line(m)
 }
 
-// log returns a SARIF log of one tool with one result.
+// log returns an agent's line that reports a SARIF log of one tool with one result.
 func log(tool, rule, file string) string {
 	return line(map[string]any{"type": "create-security-report", "category": "deep", "sarif": map[string]any{"version": "2.1.0", "runs": []any{map[string]any{
 		"tool": map[string]any{"driver": map[string]any{"name": tool}},
@@ -263,7 +263,7 @@ func TestWhereUploadingIsImpossibleTheLogIsAFile(t *testing.T) {
 			f.Tokens = []githubtest.Token{{Secret: "ghs_test", Permissions: map[string]string{"contents": "read", "metadata": "read"}}}
 		})
 		own := intake.OwnItem{Item: &safeoutput.CreateSecurityReport{File: "main.go", Line: 3, Severity: "error", Message: "Found."}}
-		want(t, b.runOwn([]intake.OwnItem{own}, one), "failed(permission) skipped(permission)")
+		want(t, b.runOwn([]intake.OwnItem{own}, one), "failed(permission) skipped(permission)") // the agent's, then Airlock's own
 	})
 	t.Run("nowhere to store it", func(t *testing.T) {
 		f := fixture()

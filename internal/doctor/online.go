@@ -177,7 +177,8 @@ func (o *online) secrets(ctx context.Context) {
 	}
 }
 
-// refusing has what each rule of rulesets does that can refuse a new branch or a push to a branch.
+// refusing has the types of a ruleset's rules that can refuse a new branch or a push to one. Its
+// values say what they do to branches.
 var refusing = map[string]string{
 	"creation":                    "forbids to create them",
 	"update":                      "forbids to change them",

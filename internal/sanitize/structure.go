@@ -6,8 +6,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// separator is a definition without content that nothing refers to. It separates
-// blocks, as the comment did that it replaces.
+// separator is a definition without content that nothing refers to. It separates blocks, in place
+// of a comment or another definition that did and was removed.
 const separator = "[//]: #"
 
 // hiddenText handles the parts of the source that are not shown. It removes the definitions that
@@ -58,9 +58,9 @@ func (p *pass) guardTitles() {
 	}
 }
 
-// separateBlock keeps what follows HTML block i apart from it when edits remove
-// its opening. Otherwise the block would become a paragraph and continue with the
-// next line, or a list before it would continue with the code after it.
+// separateBlock keeps what follows HTML block i apart from it. If edits remove its opening, the block
+// would become a paragraph and continue with the next line, or a list before it would continue with
+// the code after it. If they only make the end tag text that closed the block, it gets another end.
 func (p *pass) separateBlock(i int, edits []edit) {
 	b := &p.doc.Blocks[i]
 	if b.Data > 5 || len(edits) == 0 {

@@ -117,8 +117,8 @@ func readCargo(line json.RawMessage, c *collector) bool {
 	return true
 }
 
-// astGrepMatch is a line of ast-grep scan --json=stream. A fix that replaces complete
-// lines is a suggestion.
+// astGrepMatch is a line of ast-grep scan --json=stream. A fix that replaces exactly the match
+// becomes a suggestion for its lines.
 type astGrepMatch struct {
 	File, Message, Severity, Lines string
 	Rule                           string `json:"ruleId"`
