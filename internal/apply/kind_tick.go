@@ -70,6 +70,7 @@ type ticked struct {
 	tasklist.Outcome
 	there    githubapi.IssueText
 	body     string
+	boxes    []string // the boxes to tick, without those that somebody has unticked
 	unticked int // boxes that we ticked once, and somebody has unticked since
 }
 
@@ -123,17 +124,16 @@ func (w *tickWork) ticked(there githubapi.IssueText, viewer githubapi.Actor) tic
 			}
 		}
 	}
-	t := ticked{there: there}
-	wanted := slices.Clone(w.boxes)
+	t := ticked{there: there, boxes: slices.Clone(w.boxes)}
 	if len(before) > 0 {
 		for _, item := range tasklist.Criteria(there.Body) {
-			if d := tasklist.Digest(item.Text); !item.Ticked && before[d] && slices.Contains(wanted, d) {
-				wanted = slices.DeleteFunc(wanted, func(other string) bool { return other == d })
+			if d := tasklist.Digest(item.Text); !item.Ticked && before[d] && slices.Contains(t.boxes, d) {
+				t.boxes = slices.DeleteFunc(t.boxes, func(other string) bool { return other == d })
 				t.unticked++
 			}
 		}
 	}
-	t.body, t.Outcome = tasklist.Tick(there.Body, wanted)
+	t.body, t.Outcome = tasklist.Tick(there.Body, t.boxes)
 	return t
 }
 
@@ -227,13 +227,13 @@ func (r *tickRun) putBack(seen githubapi.IssueText, isLast bool) (res Result, do
 	}
 	lost, known := overwrittenBy(r.text, seen, r.viewer, r.sent)
 	if lost == nil {
-		if after, o := tasklist.Tick(seen.Body, r.boxes); after != seen.Body {
+		if after, o := tasklist.Tick(seen.Body, r.text.boxes); after != seen.Body {
 			r.notes = append(r.notes, fmt.Sprintf("somebody edited the text right after, and %s not ticked any more", boxesAre(len(o.Ticked))))
 		}
 		return r.done(), true
 	}
 	who := fmt.Sprintf("%s edited the text of %s at %s, between reading and writing", cmp.Or(lost.Editor.Login, "somebody"), describeTarget(r.e.target), lost.At.UTC().Format("15:04:05 MST"))
-	back, o := tasklist.Tick(lost.Text, r.boxes)
+	back, o := tasklist.Tick(lost.Text, r.text.boxes)
 	switch {
 	case !known:
 		return r.overwritten("%s, and GitHub does not show that text", who), true
@@ -246,7 +246,7 @@ func (r *tickRun) putBack(seen githubapi.IssueText, isLast bool) (res Result, do
 	}
 	r.notes = append(r.notes, who+": that text was put back, with the boxes ticked")
 	r.count = len(o.Ticked) + o.Already
-	r.text = ticked{Outcome: o, there: seen, body: back}
+	r.text = ticked{Outcome: o, there: seen, body: back, boxes: r.text.boxes}
 	return Result{}, false
 }
 

@@ -226,6 +226,23 @@ func TestTickBoxesPutsBackWhatItOverwrote(t *testing.T) {
 			t.Error(r.Message)
 		}
 	})
+	t.Run("next to a box that somebody unticked", func(t *testing.T) {
+		b := tickBench(t, criteriaText, githubtest.Options{})
+		want(t, []Result{b.tick(nil, "one")}, "applied")
+		b.edits(hubot, replace("[x] one", "[ ] one"))
+		r := b.tick(func(rt http.RoundTripper) http.RoundTripper {
+			return &between{next: rt, before: func(n int) {
+				if n == 1 {
+					b.edits(hubot, replace("Intro", "Introduction"))
+				}
+			}}
+		}, "one", "open")
+		want(t, []Result{r}, "applied")
+		wanted := strings.NewReplacer("Intro", "Introduction", "[ ] open", "[x] open").Replace(criteriaText)
+		if got := b.issue(issueNumber).Body; got != wanted || r.Message != "ticked 1 box in #5" || strings.Contains(strings.Join(r.Notes, "\n"), "not ticked any more") {
+			t.Errorf("%s, %q, the text is\n%q", r.Message, r.Notes, got)
+		}
+	})
 	t.Run("every time", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
 		r := b.tick(func(rt http.RoundTripper) http.RoundTripper {

@@ -196,9 +196,9 @@ type codeFence struct {
 // next continues after a line that isFence accepts.
 func (f *codeFence) next(line []byte) {
 	mark := line[0]
-	info := strings.ToLower(string(bytes.TrimLeft(line, string(mark))))
+	info := bytes.TrimLeft(line, string(mark))
 	width := len(line) - len(info)
-	words := strings.Fields(info)
+	words := strings.Fields(strings.ToLower(string(info)))
 	switch {
 	case f.width == 0:
 		*f = codeFence{mark: mark, width: width}

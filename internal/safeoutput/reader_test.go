@@ -216,6 +216,21 @@ func TestReaderCountsFences(t *testing.T) {
 	}
 }
 
+// TestFencesCloseWhateverTheirInfo asserts that a fence of three marks closes one of three, also if its
+// info has letters whose other case takes more or fewer bytes.
+func TestFencesCloseWhateverTheirInfo(t *testing.T) {
+	for _, info := range []string{"go", "go \u212a", "go \u023a"} {
+		var f codeFence
+		f.next([]byte("```" + info))
+		if f.width != 3 || f.why == "" {
+			t.Errorf("%q: %+v", info, f)
+		}
+		if f.next([]byte("```")); f != (codeFence{}) {
+			t.Errorf("%q is not closed: %+v", info, f)
+		}
+	}
+}
+
 // FuzzReader: in any input, records do not depend on how the source is read. If it is not a
 // document, every byte up to the first record with an error is in exactly one record, in order,
 // except for space, fences and what may stand around objects.
