@@ -17,6 +17,17 @@ const (
 	maxSteps     = 10_000 // in a thread flow
 )
 
+// isSuppressed reports whether a result is suppressed: that needs a suppression, and none may be under
+// review or rejected.
+func isSuppressed(result object) bool {
+	suppressions := list(result, "suppressions")
+	return len(suppressions) > 0 && !slices.ContainsFunc(suppressions, func(s any) bool {
+		o, _ := s.(object)
+		status := stringMember(o, "status")
+		return status == "underReview" || status == "rejected"
+	})
+}
+
 // severity returns the security-severity of a result's rule, or if the rule has none, a number for
 // the result's level. It is -1 for a result that is suppressed, or that neither reports a failure
 // nor asks for a review.
@@ -26,7 +37,7 @@ func (g *group) severity(r result) float64 {
 	default:
 		return -1
 	}
-	if len(list(r.object, "suppressions")) > 0 {
+	if isSuppressed(r.object) {
 		return -1
 	}
 	rule := g.descriptor(r.rule)

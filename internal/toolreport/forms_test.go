@@ -249,6 +249,7 @@ func TestTAP(t *testing.T) {
 		"a block cut off":    {"1..3\nnot ok 1\n  ---\n  error: 'x'\nnot ok 2\nok 3\n", 2, true},
 		"no block":           {"1..2\nok 1 - a\n  printed\n  ---\n    not ok 1 - x\nnot ok 2 - b\n", 1, true},
 		"directives":         {"1..3\nnot ok 1 - a # TODO later\nnot ok 2 - b # SKIP no\nnot ok 3 - c \\# TODO\n", 1, true},
+		"directives alone":   {"1..4\nnot ok 1 # TODO later\nnot ok # SKIP\nnot ok 3 - # todo\nnot ok 4 # of four\n", 1, true},
 	} {
 		got := read(t, toolreport.Tool{Command: []string{"make", "test"}, Check: "tests"},
 			output{Stdout: strings.NewReader(c.tap), Exit: toolreport.Exit{Code: 1}})

@@ -30,10 +30,15 @@ func TestFormsFromAnything(t *testing.T) {
 			 {"ruleId":"R1","message":{"text":"no"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"src/a%20b.go"},"region":{"startLine":3,"startColumn":2,"endLine":3,"endColumn":9}}}]},
 			 {"ruleId":"R1","level":"note","message":{"id":"m","arguments":["{1}","luck"]},"locations":[{"physicalLocation":{"artifactLocation":{"index":0},"region":{"startLine":7}}}]},
 			 {"ruleId":"R1","message":{"text":"suppressed"},"suppressions":[{"kind":"inSource"}],"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]},
+			 {"ruleId":"R1","message":{"text":"accepted"},"suppressions":[{"kind":"external","status":"accepted"}],"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]},
+			 {"ruleId":"R1","message":{"text":"rejected"},"suppressions":[{"kind":"inSource"},{"kind":"external","status":"rejected"}],"locations":[{"physicalLocation":{"artifactLocation":{"uri":"z.go"}}}]},
+			 {"ruleId":"R1","message":{"text":"reviewed"},"suppressions":[{"kind":"external","status":"underReview"}],"locations":[{"physicalLocation":{"artifactLocation":{"uri":"z.go"},"region":{"startLine":2}}}]},
 			 {"ruleId":"R1","message":{"text":"outside"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"file:///etc/passwd"}}}]}]}]}`, "sarif",
 			[]finding.Finding{
 				{Tool: "scan", Rule: "R1", Severity: finding.Low, Message: "bad {1} luck", Path: "lib/b.go", Range: span(7, 0, 0, 0)},
 				{Tool: "scan", Rule: "R1", Severity: finding.High, Message: "no", Path: "src/a b.go", Range: span(3, 2, 3, 9)},
+				{Tool: "scan", Rule: "R1", Severity: finding.High, Message: "rejected", Path: "z.go"},
+				{Tool: "scan", Rule: "R1", Severity: finding.High, Message: "reviewed", Path: "z.go", Range: span(2, 0, 0, 0)},
 			}},
 		"rdjson": {"anything", `{"source":{"name":"lint"},"severity":"WARNING","diagnostics":[
 			{"message":"long","location":{"path":"/src/a.go","range":{"start":{"line":2,"column":4},"end":{"line":2,"column":9}}},"code":{"value":"L1"}},

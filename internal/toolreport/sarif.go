@@ -40,7 +40,21 @@ type sarifResult struct {
 			Region           finding.Range
 		}
 	}
-	Suppressions []json.RawMessage
+	Suppressions sarifSuppressions
+}
+
+// sarifSuppressions are requests to suppress a result. A missing status means that the request is
+// accepted.
+type sarifSuppressions []struct{ Status string }
+
+// suppress reports whether the result is suppressed: that needs a request, and every one is accepted.
+func (s sarifSuppressions) suppress() bool {
+	for _, request := range s {
+		if request.Status == "underReview" || request.Status == "rejected" {
+			return false
+		}
+	}
+	return len(s) > 0
 }
 
 type sarifText struct {
@@ -93,7 +107,7 @@ func (run sarifRun) report(c *collector) {
 		}
 	}
 	for _, res := range run.Results {
-		if res.Kind != "" && res.Kind != "fail" || len(res.Suppressions) > 0 {
+		if res.Kind != "" && res.Kind != "fail" || res.Suppressions.suppress() {
 			continue
 		}
 		id := cmp.Or(res.RuleID, res.Rule.ID)

@@ -117,10 +117,11 @@ func (t *tapReader) point(depth int, ok bool, text string) {
 	}
 }
 
-// tapDirective splits "name # TODO reason". An escaped "#" belongs to the name.
+// tapDirective splits "name # TODO reason", also where there is no name. An escaped "#" belongs to the
+// name.
 func tapDirective(text string) (name, directive string) {
 	text = strings.ReplaceAll(text, `\#`, "\x00")
-	name, rest, _ := strings.Cut(text, " # ")
+	name, rest, _ := strings.Cut(" "+text, " # ")
 	directive, _, _ = strings.Cut(strings.TrimSpace(rest), " ")
 	return strings.TrimSpace(strings.ReplaceAll(name, "\x00", "#")), strings.ToUpper(strings.TrimRight(directive, ":"))
 }
