@@ -12,7 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Gate is one of the three gates that stand before a task is done.
+// Gate is one of the three gates that a task passes before it is done.
 type Gate struct {
 	Number   int    `json:"gate"` // 1 is the claim, 2 the verdict, 3 the judge
 	Status   Status `json:"status"`

@@ -17,7 +17,7 @@ import (
 const known = "hunter2"
 
 // texts calls f with each string in v and its path, and stores what f returns. It first fills nil
-// pointers, and gives each empty slice an element.
+// pointers, and gives each empty slice an element. An interface counts as a string.
 func texts(v reflect.Value, path string, f func(path, s string) string) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -223,7 +223,7 @@ func TestSecretsAreMaskedBeforeTheCut(t *testing.T) {
 	for _, limit := range []int{80, 200, 500, 4000} {
 		for before := limit - len(known) - 2; before <= limit; before++ {
 			long := strings.Repeat("x", before) + known + strings.Repeat("y", 5000)
-			head := strings.Repeat("x", 5000) + known + strings.Repeat("y", before) // of which the end is kept
+			endKept := strings.Repeat("x", 5000) + known + strings.Repeat("y", before) // only its end is kept
 			hints := []string{"$ print", "/" + long, "test:" + long, "check the beauty"}
 			w := &tree{files: map[string]string{"a.md": ""}, printed: long}
 			d := deps(w)
@@ -247,7 +247,7 @@ func TestSecretsAreMaskedBeforeTheCut(t *testing.T) {
 			verify("hints, claims and a validator", request(t, claim, hints...), owner)
 			verify("a stranger's command", request(t, "", "$ "+long), acceptance.Config{})
 			verify("another branch", request(t, `"validation_type": "code", "branch": "`+long+`"`, "a.md"), owner)
-			w.printed = head
+			w.printed = endKept
 			verify("the end of an output", request(t, "", "$ print"), owner)
 			for _, nonsense := range []string{`["` + long + `"]`, answer("FAIL", `{"criterion_id":"`+long+`","status":"FAIL","evidence":"e"}`), answer(long, `{"criterion_id":"A","status":"FAIL","evidence":"e"}`)} {
 				d.Validator = answering(nonsense)

@@ -15,8 +15,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestDeniedChangesKeepTheirPatch asserts that, whatever denies changes, a patch of them is kept.
-// git am applies it, and the commits that result have no secret in any file, name or message.
+// TestDeniedChangesKeepTheirPatch asserts that, whatever keeps changes from being pushed, a patch
+// of them is kept. git am applies it, and the commits that result have no secret in any file,
+// name or message.
 func TestDeniedChangesKeepTheirPatch(t *testing.T) {
 	t.Parallel()
 	const known = "correct-horse-battery"

@@ -13,7 +13,8 @@ import (
 )
 
 // connect opens the repository that is fetched from and pushed to, at the address that GitHub
-// itself gives (rule R6), never the clone's.
+// itself gives (rule R6), never at one that the local clone names. It also stores the default
+// branch.
 func (c *codePreparer) connect() error {
 	if c.o.deps.GitHub == nil || c.code.Connect == nil {
 		return nil

@@ -37,7 +37,7 @@ var securityHandler = handler{
 	plan: planSecurity,
 }
 
-// sarifFile is the name under which an upload that GitHub did not accept is stored.
+// sarifFile is the name under which a log is stored that did not get into code scanning.
 const sarifFile = "airlock.sarif"
 
 // defaultTool is the tool that agents' findings are reported under.
@@ -98,9 +98,10 @@ func planSecurity(p *planner, group []*entry) Operation {
 
 // analysed returns the commit and the ref that results are about. Usually they are those of the
 // workflow run; for a pull_request event, that is the merge commit. But the event can be about a
-// pull request or another workflow run while its own run is for another branch. Then they are the
-// head of that pull request or run. head is the pull request's head, if only GitHub knows it. Both
-// results are "" if it is not known to which commit or branch of the repository the results belong.
+// pull request or another workflow run while its own run is for another branch. Then, or if its own
+// run is for the pull request's head, they are the head of that pull request or run. head
+// is the pull request's head, if only GitHub knows it. Both results are "" if it is not known to
+// which commit or branch of the repository the results belong.
 func analysed(ev event.Event, head string) (commit, ref string) {
 	if ev.Head.SHA != "" {
 		head = ev.Head.SHA
@@ -290,9 +291,9 @@ func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status
 	return status, err
 }
 
-// storeAsFile stores the log as a file, for another step to upload or keep. If that succeeds, the
-// result is not a failure where the repository has no code scanning nor, for Airlock's own findings,
-// where the token lacks the permission to upload them.
+// storeAsFile stores the log as a file, for another step to upload or keep. Unless that
+// fails, the result is Skipped where the repository has no code scanning and, for Airlock's own
+// findings, where the token lacks the permission to upload them.
 func (w *securityWork) storeAsFile(x *executor, op *Operation, code, message string) []Result {
 	stored, path, broken := "", "", false
 	if x.deps.Files != nil {

@@ -304,7 +304,7 @@ func TestChooseCategory(t *testing.T) {
 	}
 }
 
-// TestEachKindHasAHandler asserts that each kind has a handler: no item of a kind without one could
+// TestEachKindHasAHandler asserts that each kind has a handler, without which its items could not
 // be planned.
 func TestEachKindHasAHandler(t *testing.T) {
 	for _, spec := range safeoutput.Kinds() {

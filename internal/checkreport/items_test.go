@@ -27,8 +27,8 @@ type refusedKinds map[safeoutput.Kind]bool
 // noAlerts is what is refused in a repository without code scanning.
 var noAlerts = refusedKinds{safeoutput.KindCreateSecurityReport: true}
 
-// passFirstDoor does what deliver does with the items of a document, of which GitHub takes all but
-// security reports.
+// passFirstDoor calls deliver for a document and a GitHub that takes all items but security
+// reports.
 func passFirstDoor(t *testing.T, d *checkreport.Document, in checkreport.ItemsInput) map[safeoutput.Kind][]intake.Accepted {
 	t.Helper()
 	return deliver(t, d.Deliver(in), noAlerts, nil)
@@ -126,8 +126,8 @@ func hidden(t *testing.T, got map[safeoutput.Kind][]intake.Accepted) []string {
 	return m.Scopes
 }
 
-// TestChecksThatDidNotEndHideNothing asserts that no comment is hidden whose check
-// was cut short.
+// TestChecksThatDidNotEndHideNothing asserts that no comment is hidden of a check that was
+// cut short, or that failed without saying where.
 func TestChecksThatDidNotEndHideNothing(t *testing.T) {
 	t.Parallel()
 	in := failing()
@@ -198,7 +198,7 @@ func TestWhereAllIsWellNothingIsOpened(t *testing.T) {
 }
 
 // TestFindingsOfAnotherCommit asserts that no item points at lines of another commit,
-// and that no existing comment is hidden.
+// that no existing comment is hidden, and that the check run fails even if all checks passed.
 func TestFindingsOfAnotherCommit(t *testing.T) {
 	t.Parallel()
 	in := allItems(t)
@@ -225,7 +225,7 @@ func TestFindingsOfNoCommit(t *testing.T) {
 	}
 }
 
-// TestPathsThatNoCommentCanBeOn asserts that findings in files whose names GitHub or the first door
+// TestPathsThatNoCommentCanBeOn asserts that findings in files whose names GitHub or intake
 // refuses have neither a comment nor an annotation, and do not count as shown by code scanning
 // either: they are in the text of the check run.
 func TestPathsThatNoCommentCanBeOn(t *testing.T) {
@@ -244,9 +244,9 @@ func TestPathsThatNoCommentCanBeOn(t *testing.T) {
 	}
 }
 
-// TestAFindingOfFewWordsHasAnAnnotation asserts that GitHub, which accepts no annotation without a
-// message, has one for each finding that counts as shown by an annotation.
-func TestAFindingOfFewWordsHasAnAnnotation(t *testing.T) {
+// TestAFindingWithoutWordsHasAnAnnotation asserts that a finding with a blank message has an
+// annotation with another message, because GitHub accepts no annotation without one.
+func TestAFindingWithoutWordsHasAnAnnotation(t *testing.T) {
 	t.Parallel()
 	in, wanted := failing(), allItems(t)
 	wanted.ReviewComments = 0
@@ -266,8 +266,8 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 	}
 }
 
-// TestEveryWeaknessOfALineIsShown asserts that one comment has all that a check finds on a line, the
-// most severe first, and each only once.
+// TestEveryWeaknessOfALineIsShown asserts that one comment has what a check finds on a line, the
+// most severe first and each only once, and counts what it has no room for.
 func TestEveryWeaknessOfALineIsShown(t *testing.T) {
 	t.Parallel()
 	in := failing()
@@ -343,7 +343,7 @@ func TestToolsCrowdNoReviewOut(t *testing.T) {
 			lines = append(lines, c.Line)
 		}
 	}
-	if len(got) != 20 || !cmp.Equal(lines, []int{11, 10}) {
+	if len(got) != 20 || !cmp.Equal(lines, []int{11, 10}) { // the security review's comes first
 		t.Errorf("%d comments, of the reviews on lines %v", len(got), lines)
 	}
 }
@@ -518,9 +518,9 @@ func TestFailedTestsAreDistinguishedByName(t *testing.T) {
 	}
 }
 
-// TestCommentsStayWithTheirCode asserts which comment is hidden as resolved if there were two
-// findings with the same message. The first is fixed, and the other has moved and is indented: only
-// the comment on the first is hidden.
+// TestCommentsStayWithTheirCode asserts which comment is hidden as resolved if there were three
+// findings with the same message. The first is fixed, and the others have moved and are indented:
+// only the comment on the first is hidden.
 func TestCommentsStayWithTheirCode(t *testing.T) {
 	t.Parallel()
 	stableAndKept := func(code string, lines ...int) (stable, keep []string) {

@@ -62,7 +62,7 @@ func (r Request) prepare(ctx context.Context, getenv func(string) string, log fu
 			return cfg, release, exitcode.UsageError(err)
 		}
 	}
-	dir, err := filepath.EvalSymlinks(r.Input.WorkingDirectory) // isolate follows no link
+	dir, err := filepath.EvalSymlinks(r.Input.WorkingDirectory) // package isolate does not follow links
 	if err != nil {
 		return cfg, release, exitcode.UsageError(err)
 	}

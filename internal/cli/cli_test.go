@@ -65,7 +65,7 @@ func files(t *testing.T, texts map[string]string) string {
 	return dir
 }
 
-// event returns the path of a real payload about the pull request that the server of github has.
+// event returns the path of a real payload about the pull request on the server that github starts.
 func event(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs("../../testdata/events/pull_request.opened.json")
@@ -95,8 +95,8 @@ func changedEvent(t *testing.T, change func(payload map[string]any)) string {
 
 const secret = "ghs_TestOnly0123456789abcdefghijklmnop"
 
-// github starts a server with the pull request of event's payload, and returns the environment that
-// reaches it.
+// github starts a server with the pull request of event's payload, and returns it and the
+// environment of a command that uses it.
 func github(t *testing.T) (*githubtest.Server, map[string]string) {
 	t.Helper()
 	bot := githubtest.Account{Login: "github-actions[bot]", ID: 41898282}
@@ -114,7 +114,7 @@ func github(t *testing.T) (*githubtest.Server, map[string]string) {
 }
 
 // TestEveryCommandExplainsItself asserts that the help of each command has examples, an
-// explanation of every flag, and no line of its text with more than 88 characters.
+// explanation of every flag, and no line above its usage with more than 88 characters.
 func TestEveryCommandExplainsItself(t *testing.T) {
 	code, root, _ := process{}.run(t, "--help")
 	if code != 0 || !strings.Contains(root, "Exit codes: 0") {

@@ -119,7 +119,8 @@ func responses(rt route) object {
 	return out
 }
 
-// schemaOf describes a type as encoding/json writes it.
+// schemaOf describes a type as encoding/json writes it. It leaves out fields that no json tag
+// names.
 func schemaOf(t reflect.Type) object {
 	enum := func(list ...string) object { return object{"type": "string", "enum": list} }
 	switch t {

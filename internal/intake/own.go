@@ -78,7 +78,7 @@ func (d *door) judgeOwn(parse *parser, it safeoutput.Item) verdict {
 	return v
 }
 
-// The greatest lengths of a check run's texts: GitHub's limits with some room.
+// The greatest lengths of a check run's texts, which are within GitHub's limits.
 const (
 	maxCheckLine  = 255    // characters of a name or title
 	maxAnnotation = 60_000 // bytes of an annotation's message; GitHub's limit is 64 KiB

@@ -78,8 +78,8 @@ func (w *run) fail(problem string) {
 // change files.
 func (w *run) isStyle() bool { return w.plan.check == Formatter || w.plan.check == Linter }
 
-// decide runs the command of the check, again after a fix where that may help, and judges how it
-// ended.
+// decide runs the command of the check, again where that may help (a formatter or linter after a
+// fix), and judges how it ended.
 func (w *run) decide(ctx context.Context) error {
 	if ran, err := w.choose(ctx); !ran || err != nil {
 		return err
@@ -350,8 +350,8 @@ func (w *run) noteLast() {
 	}
 }
 
-// withErrors adds errors on old lines to the findings that count, if code could not be compiled,
-// because a change can cause an error elsewhere. It returns the other old findings as rest.
+// withErrors adds compilers' errors on old lines to the findings that count, because a change can
+// cause an error elsewhere. It returns the other old findings as rest.
 func withErrors(blocking, old []finding.Finding) (counting, rest []finding.Finding) {
 	for _, f := range old {
 		if f.Rule == "typecheck" || f.Severity == finding.High && (f.Rule == "" || compilerCode.MatchString(f.Rule)) {
@@ -469,7 +469,7 @@ func (w *run) explainTests() {
 }
 
 // failRewritten judges a formatter or linter that was to change nothing and rewrote files.
-// Each of them is a finding, whose lines are not known yet.
+// Each of the files is a finding, whose lines are not known yet.
 func (w *run) failRewritten() {
 	message := toolreport.Unformatted
 	if w.plan.check == Linter {
@@ -488,8 +488,8 @@ func (w *run) failRewritten() {
 	w.rejudge()
 }
 
-// rejudge lists the problems of a formatter or linter, now that the lines are known. If all of them are
-// old, it passes.
+// rejudge replaces the problems of a formatter or linter by those of w.out.Blocking. With NewOnly,
+// it passes the check if there are none.
 func (w *run) rejudge() {
 	w.out.Problems = nil
 	if w.e.config.NewOnly && len(w.out.Blocking) == 0 {
@@ -505,7 +505,7 @@ func (w *run) rejudge() {
 	}
 }
 
-// failUnformatted fails the check with a problem for a file, unless it has one already.
+// failUnformatted fails the check with a problem for a file, unless it has this one or maxProblems.
 func (w *run) failUnformatted(file string) {
 	problem := fmt.Sprintf(unformatted, file)
 	if w.out.Retries > 0 {

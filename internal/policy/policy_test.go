@@ -29,8 +29,8 @@ func TestTarget(t *testing.T) {
 	reviewOf := func(n int) safeoutput.Item {
 		return &safeoutput.CreateReviewComment{Path: "a", Line: 1, Body: "b", PullRequestNumber: n}
 	}
-	onItsPull := func(n int) safeoutput.Item { return &safeoutput.AddIssueComment{Body: "b", PullRequestNumber: n} }
-	onItsDiscussion := func(n int) safeoutput.Item { return &safeoutput.AddIssueComment{Body: "b", DiscussionNumber: n} }
+	commentOnPull := func(n int) safeoutput.Item { return &safeoutput.AddIssueComment{Body: "b", PullRequestNumber: n} }
+	commentOnDiscussion := func(n int) safeoutput.Item { return &safeoutput.AddIssueComment{Body: "b", DiscussionNumber: n} }
 	update := &safeoutput.UpdateIssue{Body: ptr("b")}
 	push := func(n int) safeoutput.Item { return &safeoutput.PushToBranch{PullRequestNumber: n} }
 	label := &safeoutput.AddIssueLabel{Labels: []string{"a"}}
@@ -58,12 +58,12 @@ func TestTarget(t *testing.T) {
 		{"wildcard, a review of the event's own", anyTarget, reviewOf(8), onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
 		{"wildcard, a review of another", anyTarget, reviewOf(9), onPull, Target{Number: 9, Claimed: true, IsPull: true}, "", ""},
 		{"a review of another", TargetRule{}, reviewOf(9), onPull, Target{}, RuleTarget, "'pull_request_number' is 9, but items may act only on #8"},
-		{"a pull request, named", TargetRule{}, onItsPull(8), onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
-		{"a pull request that is an issue", TargetRule{}, onItsPull(7), onIssue, Target{}, RuleTargetKind, "'pull_request_number' is 7, but #7 is an issue"},
-		{"a discussion that is a pull request", anyTarget, onItsDiscussion(8), onPull, Target{}, RuleTargetKind, "'discussion_number' is 8, but #8 is a pull request"},
-		{"wildcard, another pull request", anyTarget, onItsPull(3), onIssue, Target{Number: 3, Claimed: true, IsPull: true}, "", ""},
-		{"wildcard, another discussion", anyTarget, onItsDiscussion(3), onIssue, Target{Number: 3, Claimed: true, IsDiscussion: true}, "", ""},
-		{"number, said to be a pull request", five, onItsPull(5), onSchedule, Target{Number: 5, Claimed: true, IsPull: true}, "", ""},
+		{"a pull request, named", TargetRule{}, commentOnPull(8), onPull, Target{Number: 8, FromEvent: true, IsPull: true}, "", ""},
+		{"a pull request that is an issue", TargetRule{}, commentOnPull(7), onIssue, Target{}, RuleTargetKind, "'pull_request_number' is 7, but #7 is an issue"},
+		{"a discussion that is a pull request", anyTarget, commentOnDiscussion(8), onPull, Target{}, RuleTargetKind, "'discussion_number' is 8, but #8 is a pull request"},
+		{"wildcard, another pull request", anyTarget, commentOnPull(3), onIssue, Target{Number: 3, Claimed: true, IsPull: true}, "", ""},
+		{"wildcard, another discussion", anyTarget, commentOnDiscussion(3), onIssue, Target{Number: 3, Claimed: true, IsDiscussion: true}, "", ""},
+		{"number, said to be a pull request", five, commentOnPull(5), onSchedule, Target{Number: 5, Claimed: true, IsPull: true}, "", ""},
 		{"number, unnamed", five, comment(0), onSchedule, Target{Number: 5}, "", ""},
 		{"number, same", five, comment(5), onIssue, Target{Number: 5}, "", ""},
 		{"number, other", five, comment(7), onIssue, Target{}, RuleTarget, "allows only #5"},
@@ -111,8 +111,8 @@ func TestExclusions(t *testing.T) {
 		{"pull requests, unknown", noPulls, TargetRule{Any: true}, comment(3), onPull, "whether #3 is an issue or a pull request is not known here"},
 		{"discussions, on one", noDiscussions, TargetRule{}, comment(0), onDiscussion, "#9 is a discussion"},
 		{"discussions, unknown", noDiscussions, TargetRule{Any: true}, comment(3), onDiscussion, ""},
-		{"issues, a pull request by its name", noIssues, TargetRule{Any: true}, &safeoutput.AddIssueComment{Body: "b", PullRequestNumber: 3}, onIssue, ""},
-		{"discussions, one by its name", noDiscussions, TargetRule{Any: true}, &safeoutput.AddIssueComment{Body: "b", DiscussionNumber: 3}, onIssue, "#3 is a discussion, and add-issue-comment acts only on issues and pull requests"},
+		{"issues, a pull request's number", noIssues, TargetRule{Any: true}, &safeoutput.AddIssueComment{Body: "b", PullRequestNumber: 3}, onIssue, ""},
+		{"discussions, a discussion's number", noDiscussions, TargetRule{Any: true}, &safeoutput.AddIssueComment{Body: "b", DiscussionNumber: 3}, onIssue, "#3 is a discussion, and add-issue-comment acts only on issues and pull requests"},
 		{"everything", slices.Concat(noIssues, noPulls, noDiscussions), TargetRule{}, comment(0), onIssue, "acts only on nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestKindsAndStaged(t *testing.T) {
 		staged bool
 	}{
 		{"no configuration", Config{}, issue, "", true},
-		{"no configuration, staged or not", Config{Staged: true}, issue, "", true},
+		{"no configuration, all staged", Config{Staged: true}, issue, "", true},
 		{"listed", Config{Kinds: listed}, issue, "", false},
 		{"listed, all staged", Config{Kinds: listed, Staged: true}, issue, "", true},
 		{"listed, kind staged", allowing(safeoutput.KindCreateIssue, KindConfig{Staged: true}), issue, "", true},
@@ -212,8 +212,8 @@ func TestKindsAndStaged(t *testing.T) {
 	checkRefusal(t, refused, RuleKindNotEnabled, `create-discussion is not enabled; to allow it add "create-discussion:"`)
 }
 
-// TestUnconfigured asserts that, without configuration, every kind passes, staged, and an update of
-// an issue with every field.
+// TestUnconfigured asserts that, without configuration, items of every kind are approved as staged,
+// even an update of all fields of an issue.
 func TestUnconfigured(t *testing.T) {
 	items := []safeoutput.Item{
 		&safeoutput.CreateIssue{}, &safeoutput.AddIssueComment{}, &safeoutput.CreatePullRequest{},

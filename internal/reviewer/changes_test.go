@@ -9,10 +9,10 @@ import (
 // real projects are not reported by default, and that similar but weak code is reported.
 func TestWhatRealChangesShowed(t *testing.T) {
 	const (
-		java   = "java/sql-injection"
-		shell  = "javascript/command-injection"
-		rust   = "rust/tls-verification"
-		secret = "hard-coded-credential"
+		java       = "java/sql-injection"
+		shell      = "javascript/command-injection"
+		rust       = "rust/tls-verification"
+		credential = "hard-coded-credential"
 	)
 	for name, c := range map[string]struct {
 		path, code, rule string
@@ -30,9 +30,9 @@ func TestWhatRealChangesShowed(t *testing.T) {
 		"an object's field in a command":  {"a.ts", "import { exec } from 'child_process';\nclass A {\n  remove() {\n    exec(`rm -rf ${this.dir}`);\n  }\n}\n", shell, true},
 		"a setting for a client":          {"src/a.rs", "fn f(e: &Endpoint) {\n    let b = if e.skip_tls_verify {\n        Client::builder().danger_accept_invalid_certs(true)\n    } else {\n        Client::builder()\n    };\n}\n", rust, false},
 		"a client":                        {"src/a.rs", "fn f(e: &Endpoint) {\n    if e.traced {\n        let b = Client::builder().danger_accept_invalid_certs(true);\n    }\n}\n", rust, true},
-		"a password in a module of tests": {"src/a.rs", "fn f() {}\n\n#[cfg(test)]\nmod tests {\n    const PASSWORD: &str = \"hunter2\";\n}\n", secret, false},
-		"a password before such a module": {"src/a.rs", "const PASSWORD: &str = \"hunter2\";\n\n#[cfg(test)]\nmod tests {\n    fn f() {}\n}\n", secret, true},
-		"a module of the program":         {"src/a.rs", "#[cfg(unix)]\nmod a {\n    const PASSWORD: &str = \"hunter2\";\n}\n", secret, true},
+		"a password in a module of tests": {"src/a.rs", "fn f() {}\n\n#[cfg(test)]\nmod tests {\n    const PASSWORD: &str = \"hunter2\";\n}\n", credential, false},
+		"a password before such a module": {"src/a.rs", "const PASSWORD: &str = \"hunter2\";\n\n#[cfg(test)]\nmod tests {\n    fn f() {}\n}\n", credential, true},
+		"a module of the program":         {"src/a.rs", "#[cfg(unix)]\nmod a {\n    const PASSWORD: &str = \"hunter2\";\n}\n", credential, true},
 		"a file of the program":           {"config/a.rb", "x = `cat #{Rails.root}/REVISION`\n", "ruby/command-injection", false},
 		"a class that a request names":    {"app/controllers/a.rb", "def f\n  params[:type].constantize.find(1)\nend\n", "ruby/code-injection", false},
 		"code that a request sends":       {"app/controllers/a.rb", "def f\n  eval(params[:code])\nend\n", "ruby/code-injection", true},

@@ -12,7 +12,7 @@ var (
 	// an address, or the version that makes the note obsolete.
 	notePlace = lazyregexp.New(`#\d+|https?://|\b[A-Z][A-Z0-9]+-\d+\b|\bGH-\d+|(?i:\bissue ?\d+)|\w/pull/\d+|(?i:\b(remov|drop|replac|updat|requires?\b|once\b|when\b|until\b)).*(\d\.[\dx]|\bv\d|(?i:\bpy\d))`)
 	// notNote matches comments with a note's word that are not notes: an editor's text above a stub, a
-	// pointer to another note, and the word in quotation marks.
+	// pointer to another note, and the word in quotation marks or in a list such as TODO|FIXME.
 	notNote = lazyregexp.New(`(?i:\bauto-?generated\b|\bsearch (and see|this)\b|\b(another|that) (TODO|FIXME)\b)|["'\x60](TODO|FIXME|XXX)\b|\b(TODO|FIXME|XXX)["'\x60|]`)
 	// statement matches lines of comments that are written like code.
 	statement = lazyregexp.New(`[;{}]\s*$|^\s*(if|for|while|return|const|let|var|def|func|import)\b.*[({:;=]|^\s*[\w.]+\s*(=|:=|\+=)\s*\S|^\s*[\w.]+\(.*\)\s*$`)
@@ -21,7 +21,7 @@ var (
 // longestNote is how many comments after its first one a note may have.
 const longestNote = 5
 
-// notes finds notes that do not name an issue: // TODO: faster.
+// notes finds notes that do not say where or when they will be found again: // TODO: faster.
 func (c *codeFile) notes() {
 	for i, t := range c.comments {
 		text := c.commentText(i)
@@ -60,8 +60,8 @@ func (c *codeFile) noteText(i int) string {
 	return strings.ReplaceAll(c.text[c.comments[i].start:c.comments[last].end], "\n", " ")
 }
 
-// continuesNote reports whether the comment above is a note that is found: each of the
-// lines of a note may begin with the note's word again.
+// continuesNote reports whether the comment right above is a note that notePlace does not match:
+// each of the lines of a note may begin with the note's word again.
 func (c *codeFile) continuesNote(i int) bool {
 	return c.followsComment(i) && c.comments[i-1].first && noteIndex(c.commentText(i-1)) != nil && !notePlace.MatchString(c.noteText(i-1))
 }

@@ -169,7 +169,7 @@ right now.
 	return b.String() + describeFirst(sources, rules) + describeDefaults(sources, rules) + describeKnown(sources)
 }
 
-// describeFirst describes how precise each rule was when its sources were first read.
+// describeFirst describes how precise each rule was when the sources were first read.
 func describeFirst(sources []realSource, rules []Rule) string {
 	var b strings.Builder
 	b.WriteString(`
@@ -188,7 +188,7 @@ they were:
 	return b.String()
 }
 
-// describeDefaults describes how precise the rules are together that are on by default.
+// describeDefaults describes how precise the rules that are on by default are, taken together.
 func describeDefaults(sources []realSource, rules []Rule) string {
 	sum := func(scores map[string]score) score {
 		var s score

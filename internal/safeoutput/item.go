@@ -7,11 +7,12 @@ import (
 	"sync"
 )
 
-// Item is one safe output of one kind: a pointer to one of the types below.
+// Item is one safe output of one kind: a pointer to one of the types below or,
+// for Airlock's own items, in internal.go.
 type Item interface {
 	// Kind returns the item's canonical kind.
 	Kind() Kind
-	// Texts returns every text of the item that people will read. The first door cleans
+	// Texts returns every text of the item that people will read. Intake cleans
 	// these and no others; a test asserts that none is missing.
 	Texts() []Text
 }
@@ -24,7 +25,7 @@ const (
 	Body    TextMode = iota // Markdown, as cmark-gfm reads it
 	Title                   // one line, shown as plain text with mentions live
 	Label                   // a label's name
-	Plain                   // raw text of one line: branch and tool names
+	Plain                   // raw text of one line, such as the name of a branch or a tool
 	Commit                  // a commit's message: raw text
 	Literal                 // shown as it is, without mentions or links
 	Message                 // as Literal, but a text in SARIF, which may embed links
@@ -42,8 +43,8 @@ type Text struct {
 // name alone; "" if it named none. Policy denies any other than the workflow run's, so an
 // approved item has none.
 
-// SameRepository reports whether name, as owner/name or as the name alone, is the repository
-// full, as owner/name. As on GitHub, the case of ASCII letters does not count.
+// SameRepository reports whether name, which is owner/name or the name alone, names the repository
+// whose owner/name is full. As on GitHub, the case of ASCII letters does not count.
 func SameRepository(name, full string) bool {
 	if !strings.Contains(name, "/") {
 		_, full, _ = strings.Cut(full, "/")
@@ -60,8 +61,7 @@ type CreateIssue struct {
 	Repo   string   `json:"repo,omitempty"`
 }
 
-// AddIssueComment comments on an issue, a pull request or, if the event is
-// about one, a discussion.
+// AddIssueComment comments on an issue, a pull request or a discussion.
 type AddIssueComment struct {
 	Body string `json:"body"`
 	// IssueNumber, PullRequestNumber and DiscussionNumber name the target; at most one of
@@ -97,7 +97,7 @@ type UpdateIssue struct {
 	Status      *string `json:"status,omitempty"` // "open" or "closed"
 	Title       *string `json:"title,omitempty"`
 	Body        *string `json:"body,omitempty"`
-	Operation   string  `json:"operation,omitempty"` // what is done with Body; "" is the configured operation, and replace in an approved item
+	Operation   string  `json:"operation,omitempty"` // what is done with Body; "" is the configured operation or, in an approved item, replace
 	IssueNumber int     `json:"issue_number,omitempty"`
 	Repo        string  `json:"repo,omitempty"`
 }

@@ -126,8 +126,8 @@ func (s *step) run(ctx context.Context) error {
 	return s.withChecks(doc, s.apply(ctx, doc, verdict))
 }
 
-// emptyOutputs sets the outputs that only other modes have, so that every output of the action
-// is set.
+// emptyOutputs sets the outputs of a loop and of a verdict to "" if the step has none, so that
+// every output of the action is set.
 func (s *step) emptyOutputs() error {
 	var names []string
 	if s.settings.Mode != config.ModeLoop {

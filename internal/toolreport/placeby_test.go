@@ -48,7 +48,8 @@ func TestPlacesNextToCrash(t *testing.T) {
 	}
 }
 
-// TestPlaceOfWhichTest asserts that a failure gets no place if several tests have the words of its name.
+// TestPlaceOfWhichTest asserts that a failure gets no place if it has no name or several tests have
+// the words of its name, and that it keeps a place that it has.
 func TestPlaceOfWhichTest(t *testing.T) {
 	t.Parallel()
 	failures := []Failure{{Name: "a.b"}, {Name: ""}, {Name: "c", Path: "c.go", Line: 3}}

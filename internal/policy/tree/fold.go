@@ -49,7 +49,7 @@ func isASCII(s string) bool {
 }
 
 // withoutIgnored removes the code points that file systems ignore: those of git's list, which
-// is HFS+'s, and those that Unicode calls ignorable by default.
+// is HFS+'s, and those that Unicode calls format characters or ignorable by default.
 func withoutIgnored(path string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= utf8.RuneSelf && (r == 0xad || unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)) {
