@@ -54,8 +54,8 @@ var loopStory = []loopEvent{
 // from an undisturbed one.
 var loopTimes = regexp.MustCompile(`\d{8}T\d{6}Z|\d{4}-\d\d-\d\d(T| )\d\d:\d\d:\d\d(\.\d+)?Z?|\d\d:\d\d:\d\d|until \d\d:\d\d UTC on \d{4}-\d\d-\d\d|entry \d+, [0-9a-f]{20}|\b[0-9a-f]{40}\b|[0-9a-f]{12,}|#issuecomment-\d+`)
 
-// outcome returns the loop's log and what GitHub shows of the loop. Times, commits and ids are
-// replaced in both.
+// outcome returns the loop's log, and what GitHub shows of the loop with the fixes that were
+// requested. In log and comments, times, commits and ids are replaced.
 func (j *loopJobs) outcome() (log, github []string) {
 	j.t.Helper()
 	for line := range strings.Lines(j.git.Run("show", "refs/airlock/loops/2-1:log.jsonl")) {
@@ -125,8 +125,8 @@ func playLoop(t *testing.T, moment func() (time.Duration, bool)) *loopJobs {
 }
 
 // TestLoopJobKilled kills the jobs of a loop at random moments and runs them again: log and
-// comments must be those of a loop that nobody disturbed. AIRLOCK_CHAOS=5 plays 5 loops with 4 kills
-// each. All loops are played side by side, because they mostly wait.
+// comments must be those of a loop that nobody disturbed. AIRLOCK_CHAOS=5 plays 5 loops with at
+// most 4 kills each. All loops are played side by side, because they mostly wait.
 func TestLoopJobKilled(t *testing.T) {
 	t.Parallel()
 	const undisturbed = "undisturbed"

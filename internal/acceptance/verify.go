@@ -87,7 +87,7 @@ func Verify(ctx context.Context, req Request, cfg Config, deps Deps) (Response, 
 	return v.finish(r)
 }
 
-// errTime is why a context ended whose time ran out.
+// errTime is the cause of a context whose time ran out.
 var errTime = errors.New("the time of the verification ran out")
 
 // maxNearMisses is how many near misses of a request are reported.
@@ -221,7 +221,8 @@ func (c *criterion) add(p part) {
 	c.parts = append(c.parts, p)
 }
 
-// result returns how the criterion ended: it passes only if each part does.
+// result returns how the criterion ended: it passes if a part does, and the others pass
+// or are skipped.
 func (c *criterion) result() CriterionResult {
 	c.mu.Lock()
 	defer c.mu.Unlock()

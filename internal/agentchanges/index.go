@@ -48,8 +48,8 @@ type stagedFile struct {
 	fresh   bool // its metadata is as above, and size is not truncated
 }
 
-// readIndex reads the clone's index, and the index that it is split from. If there is none, the
-// error is fs.ErrNotExist.
+// readIndex reads the clone's index, and the index that it is split from. If the clone has
+// no index, the error is fs.ErrNotExist.
 func (r reader) readIndex() (*index, error) {
 	data, info, err := gitrepo.ReadFile(r.repo.Clone().GitDir, "index", maxIndex)
 	if err != nil {
@@ -352,7 +352,8 @@ func (x *index) unchanged(f *stagedFile, info fs.FileInfo) bool {
 		uint32(ino) == f.ino && uint32(info.Size()) == f.size && gitMode(info) == f.mode
 }
 
-// stamps returns the times and sizes of the files that are in the work tree as the index has them.
+// stamps returns the times and sizes of the files, without the links, that are in the work tree as
+// the index has them.
 func (x *index) stamps() Stamps {
 	return func(name string) (time.Time, int64, bool) {
 		f := x.files[name]

@@ -106,7 +106,7 @@ func (c *codePreparer) placeBranch(e *entry, st *codeState) error {
 			continue
 		}
 		why, err := c.earlier(e, st, b)
-		if err != nil || why == "" { // without an error the branch is ours, and st.branch
+		if err != nil || why == "" { // if err is nil, the branch is ours, and its name is st.branch
 			c.taken = append(c.taken, st.branch)
 			return err
 		}
@@ -143,7 +143,8 @@ type namer struct {
 }
 
 // choose chooses the first of the names that is free and not protected. It returns why the
-// first name was not chosen. Where all are protected, GitHub decides.
+// first name was not chosen. If there is none, it chooses the first that is only protected, and
+// GitHub decides. If all are taken, it refuses the item.
 func (n *namer) choose() (why string, err error) {
 	protected := "" // the first name against which there is only a rule of the repository
 	for _, name := range n.st.names.wanted {
@@ -250,8 +251,8 @@ func (n *namer) isProtected(name string) (why string, err error) {
 	return "", nil
 }
 
-// ruled returns how a ruleset of the repository keeps others from pushing to a branch of a
-// name; "" where none does.
+// ruled returns why a ruleset of the repository may refuse a push to a branch of a name; "" where
+// none may.
 func (c *codePreparer) ruled(name string) (why string, err error) {
 	rules, err := c.o.deps.GitHub.BranchRules(c.o.ctx, c.o.repo, name)
 	for _, rule := range rules {

@@ -24,7 +24,8 @@ func bodySchema(required []any, members map[string]any) *schema.Schema {
 	})
 }
 
-// receive reads a body. Its errors are those of the API.
+// receive reads a body. Its errors are those of the API, except that those of a body that is too
+// large or too slow stay as they are.
 func receive(r *http.Request) ([]byte, error) {
 	if err := checkEncoding(r); err != nil {
 		return nil, err
@@ -60,7 +61,8 @@ func checkEncoding(r *http.Request) error {
 	return nil
 }
 
-// decodeBody reads a body that conforms to a schema. The error has every violation.
+// decodeBody reads a body that conforms to a schema. The error has every violation, or else
+// the first member that is there twice.
 func decodeBody(r *http.Request, form *schema.Schema, into any) error {
 	raw, err := readBody(r)
 	if err != nil {

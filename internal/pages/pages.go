@@ -1,6 +1,7 @@
-// Package pages turns data into HTML pages. It is the only importer of html/template: the
-// templates are files of ours, and everything else, an agent's words above all, is data that
-// html/template escapes for the place where it stands.
+// Package pages turns data into HTML pages. Apart from a tool of the tests
+// (githubtest/pullpage), it is the only importer of html/template: the templates are files of ours,
+// and everything else, an agent's words above all, is data that html/template escapes for the place
+// where it stands.
 //
 // To add a page: a file below templates that defines the templates "title" and "main" (and
 // "nav", if the page has links to others), a newPage for it, and a function or method that
@@ -58,8 +59,8 @@ func standalone() frame {
 // page returns the templates of one page, which are parsed when it is first rendered.
 type page func() (*template.Template, error)
 
-// newPage returns the page that the named files below templates define together, with funcs
-// for its templates, which may be nil.
+// newPage returns the page that the named files below templates define together, with funcs,
+// which may be nil, for its templates.
 func newPage(funcs template.FuncMap, names ...string) page {
 	return sync.OnceValues(func() (*template.Template, error) {
 		patterns := []string{"templates/layout.html"}
@@ -75,7 +76,7 @@ func newPage(funcs template.FuncMap, names ...string) page {
 }
 
 // render writes the page, with funcs in place of some functions that newPage was given; nil replaces
-// none. After an error w may have a part of the page, so that answers to a browser are made by
+// none. After an error w may have a part of the page, so answers to a browser are made by
 // renderWhole.
 func (p page) render(w io.Writer, f frame, funcs template.FuncMap, data any) error {
 	t, err := p()

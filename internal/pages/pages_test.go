@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// renderText returns a page of the layout with this text of a template.
+// renderText returns a page of the layout and of the templates that text defines.
 func renderText(t *testing.T, f frame, text string, data any) string {
 	t.Helper()
 	p := newPage(nil)
@@ -65,8 +65,8 @@ func TestDataIsEscaped(t *testing.T) {
 	}
 }
 
-// TestNothingComesFromOutside asserts that neither the templates nor the stylesheet name
-// another host.
+// TestNothingComesFromOutside asserts that the templates and the stylesheet name no other host,
+// load nothing by url() or @import, and have no script or style in an attribute.
 func TestNothingComesFromOutside(t *testing.T) {
 	outside := regexp.MustCompile(`(?i)(src|href|action)\s*=\s*["']?(https?:)?//|url\(|@import|javascript:|\son\w+=|\sstyle=`)
 	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {

@@ -23,8 +23,9 @@ func projectIn(t *testing.T, dir string) *project {
 	return p
 }
 
-// TestReadDoesNotWaitForAFIFO replaces a file by a FIFO while it is read, as a program that
-// runs in another directory of the checks can. Reading must not wait until somebody writes to the FIFO.
+// TestReadDoesNotWaitForAFIFO replaces a file by a FIFO while it is read, as a program of a
+// check that runs in another directory can. Reading must not wait until somebody writes to the
+// FIFO.
 func TestReadDoesNotWaitForAFIFO(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -96,7 +97,7 @@ func TestSnapshotIsBounded(t *testing.T) {
 	w := walk{project: projectIn(t, many), found: snapshot{}}
 	w.entries.Store(maxSnapshot)
 	w.directory(".", "", 0)
-	if n := len(w.found[""]); n == 0 || n > 1024 {
+	if n := len(w.found[""]); n == 0 || n > 1024 { // what one read of the directory returns at most
 		t.Errorf("the snapshot has %d files after the limit", n)
 	}
 }

@@ -18,8 +18,9 @@ type call struct {
 	shell bool // args make a shell read the line
 }
 
-// calls returns the runs that the files need, none if there is nothing to look at. The files must
-// begin with "./", so that no name is an option.
+// calls returns the runs that the files need, and one run if the command takes no files. There is
+// none if there are no files, and the command takes files or is for certain languages. The files
+// must begin with "./", so that no name is an option.
 func (c Config) calls(files []string) ([]call, error) {
 	words, err := c.argv()
 	if err != nil {

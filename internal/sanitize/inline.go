@@ -173,7 +173,8 @@ func beginsNewerBlock(s string) bool {
 }
 
 // rawLabel handles the label of a reference to a footnote that does not exist.
-// GitHub shows it as it is written; it is escaped, so that all readers do.
+// GitHub shows it as it is written. A label that may be read as something else is escaped, so that
+// all readers show it so.
 func (p *pass) rawLabel(n *markdown.Inline) {
 	label := p.src[n.Start:n.End]
 	start, caret := n.Start, strings.HasPrefix(label, "[^")
@@ -295,7 +296,7 @@ func marksLines(text string) bool {
 	return false
 }
 
-// maxLabel is the length of the longest label of a definition, by the specification.
+// maxLabel is how many bytes of a label are read; the specification allows 999 characters.
 const maxLabel = 1000
 
 // escapeDefinition escapes the bracket at the start of a paragraph or cell that other renderers,
@@ -327,8 +328,8 @@ func (p *pass) escapeDefinition(b *markdown.Block, nodes []markdown.Inline) {
 	}
 }
 
-// escapeFootnotes escapes the brackets at the start of lines, except for the first, that other
-// renderers take for the definitions of footnotes.
+// escapeFootnotes escapes the brackets at the start of lines that other renderers take for the
+// definitions of footnotes. The first line of a leaf counts only in an underlined heading.
 func (p *pass) escapeFootnotes(b *markdown.Block) {
 	for i, piece := range p.doc.PiecesOf(b) {
 		for start := piece.Start; start < piece.End; start = indexFrom(p.src[:piece.End], "\n", start) + 1 {
@@ -346,8 +347,8 @@ func (p *pass) escapeFootnotes(b *markdown.Block) {
 	}
 }
 
-// definesFootnote reports whether a line of a paragraph begins like the definition of a footnote,
-// with a label that GitHub does not take, such as one with blanks.
+// definesFootnote reports whether a line of a paragraph begins like the definition of a footnote.
+// GitHub has then not taken it for one, because of blanks in its label, for example.
 func definesFootnote(line string) bool {
 	if !strings.HasPrefix(line, "[^") {
 		return false

@@ -35,8 +35,8 @@ func (s *Sanitizer) Plain(text string) (string, []Note) {
 }
 
 // Title cleans a title: one line of at most MaxTitle units (a longer one is cut
-// and ends with an ellipsis) in which mentions, closing words and addresses are
-// inert. It reads neither Markdown nor HTML.
+// and ends with an ellipsis) in which nothing acts that is not
+// allowed. It reads neither Markdown nor HTML.
 func (s *Sanitizer) Title(text string) (string, []Note) {
 	var n noter
 	out := s.rawLine(text, &n)
@@ -75,8 +75,8 @@ func (s *Sanitizer) Label(text string) (string, []Note, error) {
 	return out, n.list(), nil
 }
 
-// joinLines replaces line breaks and tabs, with the spaces around them, by single
-// spaces, and removes space at both ends. Other spaces stay as they are.
+// joinLines replaces each run of line breaks and tabs, with the spaces in and after it, by one
+// space, or by nothing after a space. It removes space at both ends. Other spaces stay.
 func joinLines(s string) string {
 	if strings.IndexByte(s, '\n') < 0 && strings.IndexByte(s, '\t') < 0 {
 		return strings.TrimSpace(s)
@@ -107,7 +107,7 @@ func (s *Sanitizer) rawLine(text string, n *noter) string {
 	return s.raw(joinLines(characters(text, n)), n)
 }
 
-// raw applies the rules for raw text: links, mentions, closing words. The
+// raw applies the rules for raw text: links, mentions, closing words, references. The
 // character rules have removed every U+200B, so those in the result are ours.
 func (s *Sanitizer) raw(text string, n *noter) string {
 	var allowed []span
@@ -182,7 +182,7 @@ func (s *Sanitizer) rawLinks(text string, n *noter) (out string, allowed []span)
 		}
 		n.add(RuleLinks, v.detail)
 		note, from, to := v.redactionIn(text, a.start, a.end), a.start, a.end
-		if part > 0 { // the address is allowed up to there, and a space cuts it off from the rest
+		if part > 0 { // the address is allowed up to part, and a space cuts it off from the rest
 			note, from, to = " ", part, part
 			allowed = append(allowed, span{a.start + grown, part + grown})
 		}
@@ -209,8 +209,8 @@ func (s *Sanitizer) Message(text string) (string, []Note) {
 }
 
 // embeddedLinks replaces the denied addresses of links in the form of Markdown, with their
-// parentheses, by redactions. What names no host, as in "f[0](std::move(x))", stays unless it is a
-// script.
+// parentheses, by redactions. What names no host, as in "f[0](std::move(x))", stays unless it is
+// malformed or a script.
 func (s *Sanitizer) embeddedLinks(text string, n *noter) string {
 	const opening = "]("
 	var b strings.Builder

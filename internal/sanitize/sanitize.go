@@ -20,7 +20,7 @@ import (
 )
 
 // Config is what an agent's text may do. The zero value allows only links to
-// GitHub's own hosts.
+// GitHub's own hosts, and all references.
 type Config struct {
 	// AllowedDomains are hosts to which links may lead, in addition to
 	// DefaultDomains and ServerHost; their subdomains are included. "example.org",

@@ -29,7 +29,7 @@ func pointerTokens(ptr string) []string {
 	return tokens
 }
 
-// instancePath returns the place in value that a JSON pointer names as a path: "$.tags[1].e".
+// instancePath writes the JSON pointer of a place in value as a path: "$.tags[1].e".
 func instancePath(ptr string, value any) string {
 	var b strings.Builder
 	b.WriteByte('$')
@@ -46,7 +46,7 @@ func instancePath(ptr string, value any) string {
 
 var plainName = lazyregexp.New(`^[A-Za-z0-9_$-]{1,80}$`)
 
-// PropertyPath returns the path of an object's property, as violations write it.
+// PropertyPath returns the path of a property of the outermost object, as violations write it.
 func PropertyPath(name string) string { return "$" + pathStep(name) }
 
 // pathStep writes a property's name as the next step of a path: ".name", or

@@ -105,8 +105,8 @@ func isWeak(password string, local bool) bool {
 	return isBareWords(plain) || isWords(plain)
 }
 
-// isTemplate reports whether a password is filled in from elsewhere: a variable, or a name in
-// brackets.
+// isTemplate reports whether a password is filled in from elsewhere: it has a variable, a name in
+// brackets, or an ellipsis.
 func isTemplate(password string) bool {
 	if strings.ContainsRune("$<[{(%", rune(password[0])) {
 		return true

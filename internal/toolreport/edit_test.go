@@ -70,7 +70,7 @@ func TestEditsBecomeSuggestionsOfWholeLines(t *testing.T) {
 		{"a lone carriage return cannot be posted", "a\rb \nc\n", "a\rb\nc\n", []string{`1-1: 1-1`}},
 		{"too long a line", "a\n", long + "\n", []string{`1-1: 1-1`}},
 		{"too many lines", "a\nb\n", strings.Repeat("x\n", 600) + "b\n", []string{`1-1: 1-1`}},
-		{"no text", "a\x00\n", "b\n", nil},
+		{"not text", "a\x00\n", "b\n", nil},
 		{"not UTF-8", "a\xff\n", "b\n", nil},
 	}
 	for _, tt := range tests {
@@ -144,7 +144,7 @@ func TestSuggestionsMakeTheText(t *testing.T) {
 			t.Fatalf("%q\nshould become %q,\nbut the suggestions make %q:\n%v", before, after, got, showAll(edits))
 		}
 		// Another tool then changes the text again. The suggestions of both tools together make
-		// the second tool's text, unless one was left out or two of them touch each other.
+		// the second tool's text, unless one was left out or two of them overlap.
 		again := alter(after, 0, len(after))
 		later := toolreport.Edits(text(before), text(after), text(again))
 		if len(later) < len(toolreport.Edits(text(after), text(after), text(again))) || overlap(edits, later) {

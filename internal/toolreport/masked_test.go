@@ -38,7 +38,7 @@ func TestASecretThatIsCutCanBeMasked(t *testing.T) {
 		"jest":        {"jest", "FAIL a.test.js\n  ● TEXT\n\n    TEXT\n\n      at a.test.js:1:1\n\nTests:       1 failed, 1 total\n"},
 		"jest's JSON": {"jest --json", `{"numFailedTests":1,"testResults":[{"name":"/src/a.test.js","status":"failed","assertionResults":[{"status":"failed","fullName":"TEXT","failureMessages":["TEXT"]}]}]}` + "\n"},
 		"JUnit":       {"make test", `<testsuites><testsuite name="TEXT" tests="1" failures="1"><testcase name="TEXT" classname="TEXT"><failure>TEXT</failure></testcase></testsuite></testsuites>` + "\n"},
-		"JUnit, m":    {"make test", `<testsuites><testsuite name="a" tests="1" failures="1"><testcase name="b" classname="c"><failure message="TEXT">x</failure></testcase></testsuite></testsuites>` + "\n"},
+		"JUnit, attr": {"make test", `<testsuites><testsuite name="a" tests="1" failures="1"><testcase name="b" classname="c"><failure message="TEXT">x</failure></testcase></testsuite></testsuites>` + "\n"},
 		"TAP":         {"tap", "TAP version 13\nnot ok 1 - TEXT\n  ---\n  message: TEXT\n  ...\n1..1\n"},
 		"cargo test":  {"cargo test", "\nrunning 1 test\ntest a ... FAILED\n\nfailures:\n\n---- a stdout ----\nthread 'a' panicked at a.rs:1:1:\nTEXT\n\nfailures:\n    a\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured\n"},
 		"rspec":       {"rspec", "Failures:\n\n  1) TEXT\n     Failure/Error: TEXT\n       TEXT\n\n1 example, 1 failure\n\nFailed examples:\n\nrspec ./spec/a_spec.rb:2 # TEXT\n"},

@@ -1,5 +1,5 @@
 // Command pullpage writes a page that shows a pull request's reviews and comments, as they are on
-// the server of githubserver. The page needs no other file, and has no scripts, images or
+// the server that githubserver runs. The page needs no other file, and has no scripts, images or
 // links to files: the texts are rendered as on the page of a plan.
 //
 //	pullpage NUMBER <STATE >PAGE
@@ -100,7 +100,7 @@ type line struct {
 const contextLines = 4
 
 // hunk returns the lines of the diff above a comment, as GitHub shows them: the one that the comment is
-// on and those before it. It returns nil for a comment that is not on a line of the new file.
+// on and those before it. It returns nil if the diff does not show line c.Line of the new file.
 func hunk(files []githubtest.File, c *githubtest.DiffComment) []line {
 	for _, f := range files {
 		if f.Path != c.Path {
