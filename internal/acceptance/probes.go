@@ -50,7 +50,8 @@ func (v *verification) stopped(ctx context.Context, what string, err error) stri
 	return fmt.Sprintf("%s: %s.", what, strings.TrimSuffix(text.OneLine(why), "."))
 }
 
-// fetch verifies that a URL answers with a status.
+// fetch verifies that a URL answers with the probe's status or, if that is 0, with one from 200 to
+// 299.
 func (v *verification) fetch(ctx context.Context, c *criterion, p probe) part {
 	a, err := v.deps.Fetch(ctx, Fetch{Method: p.method, URL: p.url, Redirects: p.status < 300 || p.status > 399, Trust: v.cfg.Trust})
 	if err != nil {

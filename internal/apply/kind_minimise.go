@@ -13,7 +13,7 @@ import (
 )
 
 // minimiseHandler applies minimise-comments: review comments of earlier workflow runs of the
-// same job are hidden as resolved when their reason is gone.
+// same job are hidden as resolved when their reason is gone or their finding is shown elsewhere.
 var minimiseHandler = handler{
 	needs: func(n *needs, e *entry) { n.list(listAllReviewComments, e.target.Number) },
 	plan:  planMinimise,
@@ -116,7 +116,7 @@ func (p *planner) hiddenBody(o Object, why string) string {
 	return body
 }
 
-// resolving is a comment whose reason is gone, and its text from now on.
+// resolving is a comment that is to be resolved, and its text from now on.
 type resolving struct {
 	there Object
 	body  string

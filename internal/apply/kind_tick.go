@@ -164,7 +164,7 @@ type tickRun struct {
 	e      *entry
 	viewer githubapi.Actor
 	text   ticked          // what is written next
-	count  int             // how many boxes are ticked by it
+	count  int             // how many boxes the result counts as ticked
 	sent   map[string]bool // the texts that were written
 	notes  []string
 }

@@ -54,7 +54,7 @@ func TestLoopResultsOfInformationalAndBrokenChecks(t *testing.T) {
 // that no other test has it, even if the names differ in a number only. Otherwise a loop in which
 // one test after the other is mended would be stuck, and a comment would speak of another test.
 func TestATestIsKnownByItsName(t *testing.T) {
-	prints := func(failures ...toolreport.Failure) (findings, loop []string) {
+	fingerprints := func(failures ...toolreport.Failure) (findings, loop []string) {
 		in := failing()
 		in.Result.Roots[0].Checks[3].Failures = failures
 		d := checkreport.New(in)
@@ -72,11 +72,11 @@ func TestATestIsKnownByItsName(t *testing.T) {
 		}
 		return findings, loop
 	}
-	findings, loop := prints(
+	findings, loop := fingerprints(
 		toolreport.Failure{Name: "TestStep1", Path: "a_test.go", Line: 4, Message: "at 0xc0001: got 1"},
 		toolreport.Failure{Name: "TestStep2", Path: "a_test.go", Line: 8, Message: "got 2"},
 	)
-	laterFindings, laterLoop := prints(toolreport.Failure{Name: "TestStep2", Path: "a_test.go", Line: 7, Message: "got 3"})
+	laterFindings, laterLoop := fingerprints(toolreport.Failure{Name: "TestStep2", Path: "a_test.go", Line: 7, Message: "got 3"})
 	for _, p := range [][2][]string{{findings, laterFindings}, {loop, laterLoop}} {
 		before, after := p[0], p[1]
 		if len(before) != 2 || len(after) != 1 || before[0] == before[1] || before[1] != after[0] {

@@ -1,5 +1,5 @@
-// Package client asks a coordinator's server over HTTP. Errors about wrong
-// usage carry its exit code.
+// Package client asks a coordinator's server over HTTP. An error about wrong usage carries the
+// exit code for that.
 package client
 
 import (

@@ -20,7 +20,7 @@ import (
 const schemaFile = "../../schemas/safe-outputs-config.json"
 
 // TestSchemaIsThatOfTheDecoder asserts that the published schema is made of the decoder's own
-// tables; -update rewrites it.
+// tables, and does not use format; -update rewrites it.
 func TestSchemaIsThatOfTheDecoder(t *testing.T) {
 	want := publishedSchema()
 	if *update {
@@ -41,9 +41,10 @@ func TestSchemaIsThatOfTheDecoder(t *testing.T) {
 }
 
 // TestSchemaAndDecoderAgree asserts that the decoder and the schema accept the same values of
-// every key. It tries many samples with the key's own spelling, and the first few with its other
-// spellings. The schema knows only the form of hosts, users and the like. So it may accept more
-// than the decoder in documents that looseKeys matches, but never less.
+// every key. It tries many samples with each spelling of a key, but at the top and in kinds only
+// the first few with spellings other than the key's own. The schema knows only the form of hosts,
+// users and the like. So it may accept more than the decoder in documents that looseKeys matches,
+// but never less.
 func TestSchemaAndDecoderAgree(t *testing.T) {
 	looseKeys := regexp.MustCompile(`allowed[-_]domains|mentions|reviewers|time[-_]limit|retry[-_]delay|roots|"(on|off|only)"|command`)
 	schema := compileSchema(t)
@@ -139,8 +140,8 @@ func TestKindTableHasAllKinds(t *testing.T) {
 	}
 }
 
-// TestTablesAreSound asserts that no table has a name twice, and that every key that is not foreign
-// is described.
+// TestTablesAreSound asserts that no table has a name twice, that every name is in its canonical
+// spelling, and that every key that is not foreign is described.
 func TestTablesAreSound(t *testing.T) {
 	checkTable(t, "top", globalTable())
 	checkTable(t, "mentions", mentionKeys())

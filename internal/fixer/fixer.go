@@ -55,12 +55,12 @@ type Result struct {
 	// Files are the changed files. They are not in the workspace before Apply.
 	Files []File `json:"files"`
 	// Fixes are the command's own descriptions of what it mended. Descriptions of changes that git
-	// does not take follow.
+	// does not take follow; if the command has none of its own, the number of files precedes those.
 	Fixes []string `json:"fixes,omitempty"`
 	// Refused are the reasons for which the fix is not taken over; Files is empty then.
 	Refused []string `json:"refused,omitempty"`
-	// Failed is why the command did not do its work; Nonsense is why its output is not an
-	// answer to the request. At most one of them is set.
+	// Failed is why the command did not do its work, or why its changes cannot be taken over;
+	// Nonsense is why its output is not an answer to the request. At most one of them is set.
 	Failed   string `json:"failed,omitempty"`
 	Nonsense string `json:"nonsense,omitempty"`
 }
@@ -164,7 +164,7 @@ func prompt(request fixloop.Message, notice *fixloop.Message) (string, error) {
 	return out, nil
 }
 
-// passed returns the variables that Pass names.
+// passed returns the variables that Pass names and CheckVariable accepts.
 func (c Config) passed() []string {
 	return c.variables(func(name string) bool { return slices.Contains(c.Pass, name) && CheckVariable(name) == nil })
 }
@@ -258,8 +258,8 @@ func open(ctx context.Context, cfg Config) (*place, error) {
 	return &place{scratch.Dir, run, func() { _ = scratch.Close() }, false}, nil
 }
 
-// base returns the environment that a command of this user begins with: what toolchains
-// need, the user's home, and nothing else.
+// base returns the environment that a command of this user begins with: CI=true, and the variables
+// that toolchains need or that describe the user's home, language and terminal.
 func (c Config) base() []string {
 	names := append(isolate.DefaultPass(), "PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
 	return append([]string{"CI=true"}, c.variables(func(name string) bool { return slices.Contains(names, name) })...)

@@ -69,7 +69,7 @@ func readForms(src string) []form {
 	return forms
 }
 
-// formsIn returns the structure of each message in a document that is not in a fence.
+// formsIn returns the structure of each message that a document has outside of fences.
 func formsIn(doc *markdown.Document) []form {
 	r := &reader{doc: doc}
 	for i := 0; i < len(doc.Blocks); {

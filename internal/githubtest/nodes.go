@@ -88,7 +88,8 @@ func (s *Server) numbered(wantedName string, isWanted func(*Issue) bool, show fu
 	}
 }
 
-// mutationFields returns the mutations, each of which refuses what the token may not do.
+// mutationFields returns the mutations, each of which refuses what the token may not do, and every
+// change of an archived repository.
 func (s *Server) mutationFields(c *conversation) object {
 	wrap := func(permission string, f func(*conversation, map[string]any) (any, error)) func(map[string]any) (any, error) {
 		return func(args map[string]any) (any, error) {
@@ -118,13 +119,14 @@ func (s *Server) mutationFields(c *conversation) object {
 	}
 }
 
-// pullNode returns a pull request with its reviews and their comments, as far as they are listed.
+// pullNode returns a pull request with its comments and reviews, as far as listings show them, and
+// with the issues that it closes.
 func (s *Server) pullNode(c *conversation, i *Issue) *node {
 	state := strings.ToUpper(i.State)
 	if i.Pull.Merged {
 		state = "MERGED"
 	}
-	closed := slices.DeleteFunc(slices.Clone(s.state.Issues), func(o *Issue) bool { return !slices.Contains(i.Pull.Closes, o.Number) })
+	closing := slices.DeleteFunc(slices.Clone(s.state.Issues), func(o *Issue) bool { return !slices.Contains(i.Pull.Closes, o.Number) })
 	return &node{typ: "PullRequest", fields: object{
 		"id": nodeID("PR", i.ID), "state": state, "title": i.Title,
 		"headRefOid": i.Pull.Head.SHA, "headRefName": i.Pull.Head.Ref, "isCrossRepository": i.Pull.Head.Fork != "",
@@ -132,7 +134,7 @@ func (s *Server) pullNode(c *conversation, i *Issue) *node {
 			return issueCommentNode(c, m)
 		}),
 		"reviews":                 connected("PullRequestReviewConnection", s.listedReviews(c, i), func(r *Review) *node { return s.listedReviewNode(i, r) }),
-		"closingIssuesReferences": connected("IssueConnection", closed, s.closedIssueNode),
+		"closingIssuesReferences": connected("IssueConnection", closing, s.closedIssueNode),
 	}}
 }
 
@@ -159,7 +161,7 @@ func (s *Server) closedIssueNode(i *Issue) *node {
 }
 
 // listedReviewNode returns a review as a pull request's list of reviews shows it, without what
-// listings do not show yet.
+// listings do not show yet. A review whose submission they do not show yet is pending.
 func (s *Server) listedReviewNode(i *Issue, r *Review) *node {
 	n := s.reviewNode(r)
 	if !s.visible(submission{r}) {

@@ -69,8 +69,8 @@ func TestRulesAreTold(t *testing.T) {
 	}
 }
 
-// told are the settings of kinds, by their fields, each with a configuration that sets it: the
-// prompt must say something that it does not say without it.
+// told has, for settings of kinds by their fields, a configuration that sets the field: the prompt
+// must differ from that of a configuration without it.
 var told = map[string]string{
 	"Staged": "create-issue: {staged: true}", "Max": "create-issue: {max: 4}", "Min": "create-issue: {min: 1}",
 	"Target.Any": "add-issue-comment: {target: \"*\"}", "Target.Number": "add-issue-comment: {target: 7}",
@@ -96,7 +96,7 @@ var untold = map[string]string{
 }
 
 // TestEverySettingIsTold fails for a new setting of kinds that the text for agents does not
-// mention.
+// mention. It also asserts single sentences of the text, and that it names the file for the lines.
 func TestEverySettingIsTold(t *testing.T) {
 	t.Parallel()
 	var fields func(prefix string, of reflect.Type)

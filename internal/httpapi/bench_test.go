@@ -28,12 +28,12 @@ func BenchmarkCreateRun(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	asker, err := agents.Parse([]byte(researcher))
+	agent, err := agents.Parse([]byte(researcher))
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer st.Close()
-	registry, err := agents.New(st, asker)
+	registry, err := agents.New(st, agent)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -58,7 +58,7 @@ type Turn struct {
 // ErrNoPull is the error for an event that no turn can be about.
 var ErrNoPull = errors.New("there is no fix loop to move on")
 
-// maxTries is how often a turn decides again because others were faster.
+// maxTries is how often a turn decides at most. It decides again if others were faster.
 const maxTries = 8
 
 // Run takes a turn for the pull request that the event or, for a fork's workflow run, the findings

@@ -56,8 +56,9 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 	return planned
 }
 
-// testScriptText returns what a root's package.json runs as its tests, with the scripts that it runs
-// before and after them. The text is blank if there are none.
+// testScriptText returns what a root's package.json runs as its tests, after the scripts that it
+// runs before and after them: scriptRunner looks at the last command. The text is blank if there
+// are none.
 func (p *project) testScriptText(r root) string {
 	if r.language.family() != JavaScript {
 		return ""
@@ -130,9 +131,10 @@ var (
 	mayTest = lazyregexp.New(`\b(?:jest|vitest|mocha|ava|tap|tape|jasmine|cypress|playwright|karma)\b|\b(?:node|npm|pnpm|yarn|bun|deno|make)\b.*(?:test|spec|unit|e2e)`)
 )
 
-// scriptRunner returns the test runner that gets the arguments of a script, which its last command
-// gets. It returns "" if the last command is not one of a known runner, or if another command may
-// run tests, too: those would not be selected, and pass for the named one.
+// scriptRunner returns the test runner that gets the arguments of a script: its last command gets
+// them. It returns "" if the last command is not one of a known runner, or if another command may
+// run tests, too: the arguments would not select among those, and they would pass for the named
+// test.
 func scriptRunner(script string) string {
 	commands := betweenCommands.Split(script, -1)
 	last := strings.TrimSpace(commands[len(commands)-1])
@@ -272,8 +274,8 @@ func namesPassed(tool, printed, name string) bool {
 	return slices.ContainsFunc(passedNames[tool].FindAllStringSubmatch(printed, -1), func(m []string) bool { return isNamed(m[1], name) })
 }
 
-// onlyOthersFailed reports whether the tests of one name passed in a run that failed, because the
-// tests that failed only have longer names.
+// onlyOthersFailed reports whether the tests of one name passed in a run that failed, because only
+// tests with longer names failed.
 func (w *run) onlyOthersFailed(name string) bool {
 	result, tests, tool := w.last.result, w.last.report.Tests, w.chosen.check.tool
 	if passedNames[tool] == nil || !isWords(tool, name) || !tests.Known || tests.Failed != len(tests.Failing) ||

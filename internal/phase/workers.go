@@ -14,7 +14,8 @@ const workersPerCore = 4
 
 // workers distributes the roots over workers, and sets the Runner of each root's commands. It
 // returns the roots of each worker, which works on them one after the other. A root within
-// another one shares files with it, and has the same worker.
+// another one shares files with it, and has the same worker. If there is only one worker, it has
+// all roots, and no Runner is set.
 func (e *engine) workers(roots []*rootRun) [][]*rootRun {
 	var groups [][]*rootRun
 	for _, r := range roots { // sorted: an outer root comes right before those in it

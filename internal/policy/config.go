@@ -173,7 +173,7 @@ type Commits string
 
 // The outcomes of several commits.
 const (
-	CommitsKeepSound Commits = "" // pushed as they are, or as one where only earlier ones break a rule
+	CommitsKeepSound Commits = "" // as they are, or as one if an earlier one breaks a rule that the result keeps
 	CommitsKeep      Commits = "keep"
 	CommitsSquash    Commits = "squash"
 )
@@ -218,8 +218,8 @@ type ChangeSettings struct {
 	OnViolation OnViolation
 	// Commits is what becomes of several commits.
 	Commits Commits
-	// FallbackIssue opens an issue that links to the branch where creating pull
-	// requests is forbidden.
+	// FallbackIssue opens an issue that links to the new branch if creating pull requests is
+	// forbidden.
 	FallbackIssue bool
 	// SignedCommits makes commits through the API, which signs them.
 	SignedCommits bool

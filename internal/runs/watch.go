@@ -23,7 +23,7 @@ type watcher struct {
 
 	mu      sync.Mutex
 	waiting map[string]map[chan struct{}]bool // by run
-	seen    map[string]int64                  // events of each run that somebody waits for
+	seen    map[string]int64                  // how many events each run had at the last query
 	looking bool
 	done    sync.WaitGroup
 	ctx     context.Context
@@ -101,8 +101,8 @@ func (w *watcher) run() {
 	}
 }
 
-// lookAt wakes those who wait for runs that have changed or were deleted. If the store does
-// not answer, the next query finds the same changes.
+// lookAt wakes those who wait for runs that have changed, were deleted or are not in seen. If the
+// store does not answer, the next query finds the same changes.
 func (w *watcher) lookAt(ids []string) {
 	ctx, cancel := context.WithTimeout(w.ctx, backgroundWithin)
 	defer cancel()

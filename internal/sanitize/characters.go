@@ -37,8 +37,8 @@ func characters(s string, n *noter) string {
 	return s
 }
 
-// firstDirty returns the offset of the first character that the rules may have to
-// remove, or -1. context means that what surrounds it decides.
+// firstDirty returns the offset of the first character that the rules may have to remove or
+// replace, or -1. context means that what surrounds it decides.
 func (t *runeTable) firstDirty(s string) (at int, context bool) {
 	for i := 0; i < len(s); {
 		for i+8 <= len(s) {
@@ -154,7 +154,7 @@ func (t *runeTable) stripUnconditional(s string, from int, n *noter) string {
 	return b.String()
 }
 
-// Selectors of variants can carry data: a text may have a few, and more the longer
+// Variation selectors can carry data: a text may have a few, and more the longer
 // it is.
 const (
 	freeVariants    = 4

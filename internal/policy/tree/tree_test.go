@@ -37,7 +37,7 @@ func changedLink(path, target string) []Change {
 	return []Change{{Path: path, OldMode: "120000", NewMode: "120000", Link: target}}
 }
 
-// broken lists violations as "rule path".
+// broken lists violations as "rule path", in the order of the paths.
 func broken(s Config, t Tree) (list []string) {
 	for _, v := range Judge(s, t) {
 		list = append(list, strings.TrimSpace(v.Rule+" "+v.Path))
@@ -141,7 +141,7 @@ func TestChangesAreLimited(t *testing.T) {
 		{"too large", Config{}, Tree{Changes: append(large(1024), added("b")...)}, []string{"max-patch-size"}},
 		{"no limit of the size", Config{MaxSizeKB: -1}, Tree{Changes: large(100 << 10)}, nil},
 		{"no limit of the size but GitHub's", Config{MaxSizeKB: -1}, Tree{Changes: large(100<<10 + 1)}, []string{"max-patch-size a"}},
-		{"one of two equal files is moved", Config{MaxFiles: 1}, Tree{Changes: append(slices.Clone(moved), Change{Path: "c", OldMode: "100644", OldOID: "old a"})}, []string{"max-patch-files"}},
+		{"of two equal files, one is moved and one removed", Config{MaxFiles: 1}, Tree{Changes: append(slices.Clone(moved), Change{Path: "c", OldMode: "100644", OldOID: "old a"})}, []string{"max-patch-files"}},
 		{"a moved file counts as one, of no size", Config{MaxFiles: 1, MaxSizeKB: 1}, Tree{Changes: moved}, nil},
 	})
 }
@@ -191,7 +191,7 @@ func TestViolationsExplainThemselves(t *testing.T) {
 }
 
 // TestRemediesOfProtectedFiles asserts that the message of a protected file names a remedy that its
-// configuration has: a list of the owner's has no "exclude".
+// configuration has: a list of the owner's, unless it is empty, has no "exclude".
 func TestRemediesOfProtectedFiles(t *testing.T) {
 	const list = "change the list of protected-files"
 	linked := Tree{Changes: edited("docs/a.md"), Links: map[string]string{"CLAUDE.md": "docs/a.md"}}
