@@ -165,7 +165,7 @@ func TestPostgresNetworkHangs(t *testing.T) {
 	front.hang(true)
 	for _, request := range [][3]string{{"GET", "/runs", ""}, {"POST", "/runs", body}} {
 		if status, answer := answerOf(t, request[0], coordinator.url+request[1], request[2]); status != 503 || !strings.Contains(answer, `"error":"store_unreachable"`) ||
-			!strings.Contains(answer, "try again") || strings.Contains(answer, "Idempotency-Key") != (request[0] == "POST") { // nothing else records
+			!strings.Contains(answer, "try again") || strings.Contains(answer, "Idempotency-Key") != (request[0] == "POST") { // only a POST records a run
 			t.Errorf("%s %s: %d %s", request[0], request[1], status, answer)
 		}
 	}
@@ -271,7 +271,8 @@ func TestPostgresIsFull(t *testing.T) {
 	defer release()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	full := func() bool {
+	// fill takes every free connection, and reports whether the server then refuses one.
+	fill := func() bool {
 		for {
 			conn, err := pgx.Connect(ctx, c.location)
 			if err != nil {
@@ -284,13 +285,13 @@ func TestPostgresIsFull(t *testing.T) {
 			}
 		}
 	}
-	eventually(t, full, "the server is not full")
+	eventually(t, fill, "the server is not full")
 	refused := run(t, c.dir, nil, "", "runs", "list", "--store", c.location)
 	if refused.code == 0 || !strings.Contains(refused.stderr, "raise max_connections") {
 		t.Errorf("%d: %s", refused.code, refused.stderr)
 	}
 	eventually(t, func() bool {
-		full()
+		fill()
 		status, answer := answerOf(t, "GET", coordinator.url+"/runs", "")
 		return status == 503 && strings.Contains(answer, `"error":"store_unreachable"`) && strings.Contains(coordinator.log(), "raise max_connections")
 	}, "the coordinator does not say that it has no connection")

@@ -161,8 +161,7 @@ func (p *process) kill() {
 	_ = p.cmd.Wait()
 }
 
-// create starts a run under a key, also if that takes several requests to whichever
-// coordinator answers.
+// create starts a run under a key. It asks the coordinators in turn until one of them does that.
 func (c *cluster) create(ctx context.Context, key, body string) (id string, err error) {
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()

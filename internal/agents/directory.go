@@ -29,8 +29,8 @@ const (
 )
 
 // ReadDirectory returns the blueprints of a directory, in the order of its files' names: one from
-// each file that is named *.yaml, *.yml or *.json. The error joins what is wrong with every file,
-// by line.
+// each file that is named *.yaml, *.yml or *.json. The error joins the problems of all files, with
+// their lines.
 func ReadDirectory(dir fs.FS) ([]Blueprint, error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 // Patched returns b with a JSON merge patch (RFC 7396) applied: a member that is null in the patch
 // is removed from b, an object is merged into that of b, and any other value replaces that of b.
-// The name cannot be changed. The error is an *InvalidError if the patch is not an object, or the
-// result is not valid.
+// The patch must not have a name. The source stays as it is, and the version is one higher. The
+// error is an *InvalidError if the patch or the result is not valid.
 func (b Blueprint) Patched(patch []byte) (Blueprint, error) {
 	members, err := decodeObject(patch)
 	if err != nil {

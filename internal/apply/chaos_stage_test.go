@@ -22,7 +22,7 @@ type stage struct {
 	next func(ready []*actor) *actor // nil for at random
 }
 
-// actor is a process on a stage. It is a clock and a transport of its own.
+// actor is a process on a stage. It is also the clock and the transport that the process uses.
 type actor struct {
 	stage *stage
 	next  http.RoundTripper

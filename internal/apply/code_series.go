@@ -16,9 +16,9 @@ import (
 // that.
 const RuleCommits = "commits"
 
-// divide finds out what each commit changes, or makes one commit of all if the owner wants that.
-// Through the API, a branch that has commits already gets one commit, with the message of the last
-// one.
+// divide finds out what each commit changes, or makes one commit of all if the owner wants that. It
+// refuses commits that could not be kept apart if the owner wants them as they are. Through the
+// API, a branch that has commits already gets one commit, with the message of the last one.
 func (c *codePreparer) divide(e *entry, st *codeState) (err error) {
 	commits, settings := st.carried.Commits, e.settings.Changes
 	switch {
@@ -68,8 +68,8 @@ func (c *codePreparer) checkSeries(e *entry, st *codeState) (broken []tree.Viola
 	return nil, true, c.squash(e, st)
 }
 
-// judgeSeries judges each commit that would be pushed, and all together. culprit describes the
-// one that breaks a rule.
+// judgeSeries judges each commit that would be pushed, and all together. culprit describes what
+// breaks a rule: one of them, or all together.
 func (c *codePreparer) judgeSeries(e *entry, st *codeState) (culprit string, broken []tree.Violation, err error) {
 	commits := st.carried.Commits
 	if st.steps == nil {

@@ -20,8 +20,8 @@ const dismissed = 'd'
 
 // Guard sees to it that all processes of the identity's user end when this process does, however
 // that happens, until release is called. Without a guard, only the program that Run started would
-// end, and not the processes that this program started. hold is the file of a lock: the guard keeps
-// it open as well, so that the lock is free only after these processes have ended.
+// end, and not those that it started in turn. hold is the file of a lock: the guard keeps it open
+// as well, so that the lock is free only after these processes have ended.
 func Guard(id Identity, hold *os.File) (release func(), err error) {
 	if err := id.check(); err != nil {
 		return nil, err

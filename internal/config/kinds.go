@@ -159,7 +159,7 @@ func reviewKeys() []kindKey {
 	}
 }
 
-// decodeKind returns what an entry allows a kind.
+// decodeKind reads the entry of a kind, and warns of settings that cannot work.
 func decodeKind(d *decoder, row kindRow, given *node) policy.KindConfig {
 	kc := policy.KindConfig{Disabled: given.kind == boolNode && given.text != "true"}
 	d.restricted = false
@@ -186,7 +186,8 @@ func decodeKind(d *decoder, row kindRow, given *node) policy.KindConfig {
 	return kc
 }
 
-// limitsPullRequests reports whether a push is allowed for certain pull requests only.
+// limitsPullRequests reports whether a key other than branch says which pull requests may be
+// pushed to.
 func limitsPullRequests(kc policy.KindConfig) bool {
 	return kc.Target != (policy.TargetRule{}) || kc.Changes.RequiredTitlePrefix != "" || len(kc.Changes.RequiredLabels) > 0
 }

@@ -175,7 +175,8 @@ func (w *workflow) neededJobs(j *job) []*job {
 	return slices.DeleteFunc(slices.Clone(w.jobs), func(other *job) bool { return !seen[other] })
 }
 
-// startsOn reports whether an event starts the workflow, and where that is said.
+// startsOn reports whether an event starts the workflow, and in which line that is said, 0 for an
+// event such as schedule, which is not a webhook's.
 func (w *workflow) startsOn(name string) (line int, ok bool) {
 	for _, event := range w.parsed.On {
 		if event.EventName() != name {
@@ -198,8 +199,8 @@ func (w *workflow) startsOnClose() bool {
 	})
 }
 
-// placeOf returns which part of Airlock a step uses, of whatever owner. GitHub reads the names of
-// repositories without regard to case.
+// placeOf returns which part of Airlock a step uses, whoever owns its repository. GitHub reads the
+// names of repositories without regard to case.
 func placeOf(uses string) airlockPlace {
 	name, _, _ := strings.Cut(uses, "@")
 	name = strings.ToLower(strings.TrimSuffix(name, "/"))

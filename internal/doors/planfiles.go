@@ -76,7 +76,7 @@ func (f *PlanFiles) Abort() {
 
 func (f *PlanFiles) abortPage() {
 	if f.page != nil {
-		_ = f.page.Abort() // the command's own error is the reason
+		_ = f.page.Abort() // its error adds nothing to the command's own
 		f.page = nil
 	}
 }

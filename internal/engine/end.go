@@ -11,8 +11,8 @@ import (
 )
 
 // endedError is the cause with which the contexts of workflows end when the engine ends. It looks
-// like the error of a deadline, because DBOS then leaves a workflow as it is. If a context was
-// cancelled, DBOS would record the workflow as cancelled and never resume it.
+// like the error of a deadline, because DBOS then leaves a workflow as it is. If it looked like
+// context.Canceled, DBOS would record the workflow as cancelled and never resume it.
 type endedError struct{ cause error }
 
 func (e endedError) Error() string        { return "the engine has ended: " + e.cause.Error() }
@@ -47,9 +47,9 @@ func (h filteredLog) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// endings are texts in the errors that DBOS logs because a context ended. The first is that of a
-// context.Canceled that DBOS does not wrap. The others are pgx's, about a transaction or a
-// connection that ended with its context.
+// endings are texts in the errors that DBOS logs because a context ended. The first is that of
+// context.Canceled, for errors that have only its text and do not wrap it. The others are pgx's,
+// about a transaction or a connection that ended with its context.
 var endings = []string{context.Canceled.Error(), "tx is closed", "conn closed"}
 
 // followsFromEnd reports whether an error follows from the engine's end.

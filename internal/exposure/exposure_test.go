@@ -156,8 +156,8 @@ func TestCredentialsInVariables(t *testing.T) {
 	}
 }
 
-// TestCredentialsOfAHostedRunner asserts that nothing that GitHub gives every step
-// of a job without secrets is a credential.
+// TestCredentialsOfAHostedRunner asserts that there is no credential in what a hosted runner and
+// setup actions leave in a job without secrets.
 func TestCredentialsOfAHostedRunner(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

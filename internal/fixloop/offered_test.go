@@ -104,8 +104,8 @@ func TestWhatIsOfferedIsTaken(t *testing.T) {
 	}
 }
 
-// TestWhatIsOfferedAtTheLimit asserts that a loop offers to extend its limit only up to
-// maxIterations, and no decision that needs one more iteration where none is left.
+// TestWhatIsOfferedAtTheLimit asserts that a loop offers to raise its limit, by extend or retry,
+// only up to maxIterations, and no decision that needs one more iteration where none is left.
 func TestWhatIsOfferedAtTheLimit(t *testing.T) {
 	for most, want := range map[int]string{
 		maxIterations - 3: "fixed, extend 3, skip, abort, retry",

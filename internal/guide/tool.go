@@ -15,8 +15,8 @@ import (
 
 // Tool is one kind as a tool of the Model Context Protocol.
 type Tool struct {
-	// Name is the name by which agents know the kind: its later name if it has one, with "_" for
-	// "-".
+	// Name is the name by which agents know the kind: its first alias if it has one, with "_"
+	// for "-".
 	Name string
 	Kind safeoutput.Kind
 	// Title is the kind's summary, one sentence.
@@ -191,8 +191,9 @@ func quoteNames(names []string) string {
 	return strings.Join(quoted, "")
 }
 
-// plainType returns the schema of a field with the first of its alternatives, which is the
-// usual one: a number rather than a string that contains it.
+// plainType returns the schema of a field with the first of its alternatives, which is the usual
+// one: a number rather than a string that contains it. It removes what the description says about
+// the other.
 func plainType(property json.RawMessage) (json.RawMessage, error) {
 	members, err := schema.MembersOf(property)
 	if err != nil {

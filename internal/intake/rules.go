@@ -54,7 +54,7 @@ func (j *recordJudge) rules() {
 	}
 }
 
-// mayBeEmpty reports whether an empty text means the same as a missing one. The two differ
+// mayBeEmpty reports whether a text may be missing and an empty one means the same. The two differ
 // where the item has a pointer to the text, because the pointer is nil if the text is missing.
 func (j *recordJudge) mayBeEmpty(field string) bool {
 	_, isPointer := safeoutput.Field(j.accepted.item, field).(**string)

@@ -63,8 +63,8 @@ func (s *Store) read(ctx context.Context, number int) (githubapi.FilesOnRefs, er
 	return s.GitHub.FilesOnRefs(ctx, s.Repo, query(number, githubapi.FileAt{}))
 }
 
-// query asks for the logs of a pull request's loops, the pull request, and a file; with 0, for the
-// refs of all loops instead.
+// query asks for a file, and for the logs of a pull request's loops and the pull request itself or,
+// if number is 0, for the refs of all loops.
 func query(number int, also githubapi.FileAt) githubapi.RefQuery {
 	if number == 0 {
 		return githubapi.RefQuery{Prefix: refPrefix, Containing: "-", Also: also}

@@ -9,7 +9,7 @@ type scanner struct {
 	src    string
 	doc    *Document
 	hasCR  bool
-	nextLF int // offset of the next LF, or the end; it may be far in a text of CR alone
+	nextLF int // offset of the next LF, or the end; kept, because many lines may end with CR before it
 	line   line
 	stack  []container
 	leaf   leaf

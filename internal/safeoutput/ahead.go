@@ -6,17 +6,17 @@ import "bytes"
 // is part of the record before it: far more than a body may have.
 const maxAhead = 4 << 20
 
-// ahead searches for the next line that continues an open record: a line that ends a string or an
-// object of an earlier line. A complete object before such a line is part of the open record, such
-// as an item that is quoted in a text with raw newlines. If there is no such line, the open record
-// is cut off, and the object is a record of its own.
+// ahead searches for the next line that continues an open record: a line that ends a string, an
+// object or a list of an earlier line. A complete object before such a line is part of the open
+// record, such as an item that is quoted in a text with raw newlines. If there is no such line, the
+// open record is cut off, and the object is a record of its own.
 //
 // The offsets are those of the file. Each byte is searched once or twice, however
 // many records are open.
 type ahead struct {
 	searched  int64 // no line that begins before this offset continues a record
 	found     bool  // the line that begins at searched continues one
-	noObjects int64 // no object over several lines begins before this offset
+	noObjects int64 // no safe output over several lines begins before this offset
 }
 
 // search looks at the lines of text, which begins at offset. It returns whether one of
@@ -78,8 +78,8 @@ func (a *ahead) skippable(text, line []byte, eof bool) (width int, known bool) {
 	return max(width, len(line)), known
 }
 
-// object returns the width of the lines of a safe output over several lines, which begins
-// at text[from:], 0 if there is none, and whether that is known.
+// object returns the width of the lines of the safe output over several lines that begins at
+// text[from:]; 0 if none begins there. It also returns whether that is known.
 func (a *ahead) object(text []byte, from int, eof bool) (width int, known bool) {
 	const most = 1 << 20
 	if a.searched < a.noObjects {

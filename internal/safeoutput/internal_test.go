@@ -56,7 +56,7 @@ func TestEncodeInternalKinds(t *testing.T) {
 	}
 }
 
-// TestCloneSharesNoText asserts that cleaning a copy does not change the original.
+// TestCloneSharesNoText asserts that changing the texts of a copy does not change the original.
 func TestCloneSharesNoText(t *testing.T) {
 	items := append(ownItems(), &UpdateIssue{Title: ptr("t"), Body: ptr("b")}, &CreateIssue{Title: "t", Body: "b", Labels: []string{"l"}})
 	for _, it := range items {

@@ -59,8 +59,8 @@ func showTypes(v any) string {
 	return show(v)
 }
 
-// Quote puts a text in single quotes for a message: shortened to 80 characters,
-// and with characters that do not print escaped, so that it is one line.
+// Quote puts a text in single quotes for a message: shortened to 80 characters, and with
+// backslashes and unprintable characters escaped, so that it is one line.
 func Quote(s string) string {
 	quoted := strconv.QuoteToGraphic(text.Truncate(s, maxShown))
 	return "'" + strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + "'"
