@@ -76,6 +76,7 @@ func TestActionLoopWithAcceptance(t *testing.T) {
 	if out["loop-outcome"] != "success" || !strings.HasPrefix(comment, "### Fix loop: all checks passed") {
 		t.Errorf("%q\n%s", out, comment)
 	}
+	// The unmet criterion led to a fix request without a failure report.
 	if log := j.git.Run("show", "refs/airlock/loops/2-1:log.md"); strings.Contains(log, "VFR-2-") || !strings.Contains(log, "FIXREQ-2-1") {
 		t.Errorf("the log:\n%s", log)
 	}

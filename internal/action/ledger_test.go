@@ -13,8 +13,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/action"
 )
 
-// TestLedger asserts that Begin reports whether one of its keys was begun with before, on the same
-// server.
+// TestLedger asserts that Begin reports whether an earlier Begin for the same server had one of its
+// keys.
 func TestLedger(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

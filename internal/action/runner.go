@@ -73,8 +73,8 @@ type Annotation struct {
 // it drops the others silently.
 const MaxAnnotations = 10
 
-// Annotate writes an annotation, or a plain line once MaxAnnotations of its
-// level have been written; Finish reports how many there were.
+// Annotate writes an annotation, or a plain line where no runner reads it or once MaxAnnotations
+// of its level have been written; Finish reports how many there were.
 func (r *Runner) Annotate(a Annotation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,7 +99,7 @@ func (r *Runner) Annotate(a Annotation) {
 	write("%s", validUTF8(a.Message))
 }
 
-// plain renders the annotation as compilers do.
+// plain renders the annotation as text: "error: main.go:3: title: message".
 func (a Annotation) plain() string {
 	var b strings.Builder
 	b.WriteString(a.Level.String() + ": ")

@@ -12,8 +12,8 @@ type File struct {
 	// Path is the path as git stores it; "" for a rule that all changes together break. The agent
 	// chose it, so whoever shows it masks secrets in it.
 	Path string
-	// Change is added, changed or removed; "" where Path is "", and for a path that
-	// only a commit before the last one touches.
+	// Change is added, changed or removed; "" where Path is "", and for a path that the changes
+	// together leave as it is.
 	Change string
 	// OldMode and NewMode are git's modes, if the mode changes or the new one is not that of a
 	// plain file. Otherwise both are "".

@@ -9,10 +9,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy/tree"
 )
 
-// TestFilesListBrokenRules asserts the order: the rules that all files together break, those that
-// paths outside the changes break, and every changed file with the rules that it breaks.
+// TestFilesListBrokenRules asserts the order: first the rules that all files together or paths
+// outside the changes break, then every changed file with the rules that it breaks.
 func TestFilesListBrokenRules(t *testing.T) {
-	size, protected, link := tree.Violation{Rule: tree.RuleMaxFiles, Message: "too many"}, tree.Violation{Rule: tree.RuleProtected, Path: "b"}, tree.Violation{Rule: tree.RuleLink, Path: "gone"}
+	tooMany, protected, link := tree.Violation{Rule: tree.RuleMaxFiles, Message: "too many"}, tree.Violation{Rule: tree.RuleProtected, Path: "b"}, tree.Violation{Rule: tree.RuleLink, Path: "gone"}
 	st := &codeState{
 		changes: []gitrepo.TreeChange{
 			{Path: "a", NewMode: "100644", Size: 3},
@@ -21,10 +21,10 @@ func TestFilesListBrokenRules(t *testing.T) {
 			{Path: "d", OldMode: "100755", NewMode: "100755", Size: 5},
 			{Path: "e", NewMode: "120000", Size: 1},
 		},
-		broken: []tree.Violation{protected, size, link},
+		broken: []tree.Violation{protected, tooMany, link},
 	}
 	want := []File{
-		{Broken: []tree.Violation{size}},
+		{Broken: []tree.Violation{tooMany}},
 		{Path: "gone", Broken: []tree.Violation{link}},
 		{Path: "a", Change: "added", Size: 3},
 		{Path: "b", Change: "changed", OldMode: "100644", NewMode: "100755", Size: 4, Broken: []tree.Violation{protected}},

@@ -130,6 +130,7 @@ func TestPlacesInAPendingReview(t *testing.T) {
 	if len(pull.Reviews) != 1 || !strings.Contains(pull.Reviews[0].Body, "Nowhere.") || !strings.Contains(pull.Reviews[0].Body, "Refused.") {
 		t.Errorf("reviews %+v", pull.Reviews)
 	}
+	// The threads on lines and those on files are added by a request each.
 	if got, wanted := operations(b.srv.Writes()), []string{"pulls/create-review", "graphql/AddThreads", "graphql/AddThreads", "graphql/SubmitReview"}; !cmp.Equal(got, wanted) {
 		t.Errorf("writes %v: with a comment on a file, one request cannot do", got)
 	}
@@ -234,8 +235,8 @@ func TestACommentThatGitHubLoses(t *testing.T) {
 	}
 }
 
-// A person's draft, or another app's, is never deleted. It blocks reviews, so after a while the
-// comments are posted in the conversation.
+// A draft that a person or another program wrote with the same account is never deleted. It blocks
+// reviews, so after a while the comments are posted in the conversation.
 func TestADraftOfSomebodyElse(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{})
 	draft := b.draftOf("My own thoughts.")
@@ -272,7 +273,8 @@ func TestADraftIsNotWaitedForWithoutAReview(t *testing.T) {
 	b.wantOnLines("Found one, in other words.")
 }
 
-// Another job that uses the same account ends its review by itself.
+// Another job that uses the same account is given time to end its review. If it does not, the
+// review is deleted.
 func TestADraftOfAnotherJobIsWaitedFor(t *testing.T) {
 	other := strings.Repeat("7", 69)
 	for name, ends := range map[string]bool{"it ends": true, "it was killed": false} {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Limits of what is read of a repository's .gitattributes files.
+// The name of the files that are read, and limits of what is read of them.
 const (
 	attributesName    = ".gitattributes"
 	maxAttributesFile = 100 << 10 // bytes of one file; git reads larger ones
@@ -106,7 +106,8 @@ func cutPattern(line string) (pattern, rest string, ok bool) {
 	return pattern, line[len(quoted):], ok
 }
 
-// parseAttribute reads one attribute: "name", "-name", "!name", "name=value".
+// parseAttribute reads one attribute: "name", "-name", "!name", "name=value". Others than the two
+// change nothing.
 func parseAttribute(word string) attributes {
 	state := set
 	if rest, ok := strings.CutPrefix(word, "-"); ok {
@@ -156,10 +157,9 @@ func matchName(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// matchSegments matches a path against a pattern in which "**" stands for any
-// number of directories, at its end for at least one name. As with "*" in a name,
-// only the last "**" before a mismatch has to be tried again: so the time is at most
-// the product of the lengths.
+// matchSegments matches a path against a pattern in which "**" stands for any number of
+// directories, and at the pattern's end for at least one name. After a mismatch only the last "**"
+// before it has to be tried again, so the time is at most the product of the lengths.
 func matchSegments(pattern, name []string) bool {
 	p, n := 0, 0
 	star, resume := -1, 0

@@ -34,7 +34,7 @@ func (d *Document) hasCheck(check phase.Check) bool {
 }
 
 // isPartial reports whether a check may have left something unreported: its tool is missing, it was
-// skipped or cut short, a reviewer did not work, or it failed without a finding.
+// skipped or cut short, a reviewer did not work, or it failed without a blocking finding.
 func (d *Document) isPartial(check phase.Check) bool {
 	if slices.ContainsFunc(d.Missing, func(m MissingTool) bool { return m.Check == check }) {
 		return true
@@ -67,7 +67,7 @@ type shownFinding struct {
 	also  []phase.Check // other checks that report the same for the same line
 	lines []int         // of a comment: the lines that it is about; nil if each place is judged by itself
 	more  []Finding     // what else the check reports for the line of the comment
-	about []int         // of a comment: the findings that it is about, itself first
+	about []int         // of a comment: the positions, among those shown, of its findings; its own first
 }
 
 // isOf reports whether a check reports the finding.
@@ -76,8 +76,8 @@ func (f shownFinding) isOf(check phase.Check) bool {
 }
 
 // distinct returns the blocking findings, in their order. If several checks report a finding in the
-// same words for the same line, such as of a file that does not compile, only the most severe is
-// returned.
+// same words for the same line, as of a file that does not compile, only the first of them is
+// returned, which is the most severe.
 func (d *Document) distinct() []shownFinding {
 	type wording struct {
 		path, message string
@@ -106,10 +106,10 @@ func (d *Document) distinct() []shownFinding {
 }
 
 // groupComments returns at most limit review comments, the most severe first, for the findings that
-// have a line and for whose position wants returns true. Each check has one comment for a line,
-// with all its findings there. A tool's findings with the same words for several lines of a file
-// are one comment. Findings that have a suggestion or are about security are not, because each
-// place is judged by itself.
+// have a line and a placeable path, and for whose position wants returns true. Each check has one
+// comment for a line, with all its findings there. A tool's findings with the same words for
+// several lines of a file are one comment. Findings that have a suggestion or are about security
+// are not, because each place is judged by itself.
 func groupComments(shown []shownFinding, limit int, wants func(int) bool) []shownFinding {
 	type spot struct {
 		path  string
@@ -167,8 +167,8 @@ func (f *shownFinding) add(also Finding) {
 	}
 }
 
-// isPlaceable reports whether a comment can be placed on a path: it passes the first door, and it has
-// no invisible characters, which GitHub does not accept.
+// isPlaceable reports whether a comment can be placed on a path: intake accepts it, and it has no
+// invisible characters, which GitHub does not accept.
 func isPlaceable(path string) bool {
 	return intake.IsFilePath(path) && !strings.ContainsFunc(path, func(r rune) bool { return unicode.Is(unicode.Cf, r) })
 }

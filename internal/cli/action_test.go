@@ -36,7 +36,7 @@ func step(t *testing.T, env map[string]string, inputs, texts map[string]string) 
 
 const line = `{"type":"add-issue-comment","body":"Hello","surprise":1}` + "\n"
 
-// These tests have no token, because they do not call Enter, which takes it out of the
+// These tests have no token, because only Enter, which they do not call, reads it from the
 // environment. What a token does is tested through the binary.
 
 func TestActionStaged(t *testing.T) {
@@ -122,8 +122,9 @@ func TestActionRefuses(t *testing.T) {
 	}
 }
 
-// TestActionTrustsTheEnvironmentOnlyWhenTold has a configuration in the
-// environment, where an earlier step could have set it.
+// TestActionTrustsTheEnvironmentOnlyWhenTold has a configuration in the environment, where an
+// earlier step could have set it. It enables only noop. Without it, nothing is configured, and the
+// summary shows how to enable the kind of the line.
 func TestActionTrustsTheEnvironmentOnlyWhenTold(t *testing.T) {
 	env := map[string]string{"GH_AW_SAFE_OUTPUTS_CONFIG": "{\"noop\": {}, \"staged\": true}"}
 	for trust, want := range map[string]string{"false": "How to enable it", "true": "kind-not-enabled"} {

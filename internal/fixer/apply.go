@@ -14,9 +14,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// Apply puts the files of a fix into the workspace. Files that are there already stay, so that
-// Apply can be repeated after a crash. If somebody has changed one of the other files since the fix
-// began, nothing is written, and the error is ErrEdited.
+// Apply puts the files of a fix into the workspace. Files that are already as the fix leaves them
+// stay, so that Apply can be repeated after a crash. If somebody has changed one of the other files
+// since the fix began, nothing is written, and the error is ErrEdited.
 func (r Result) Apply(ctx context.Context, cfg Config) error {
 	if len(r.Files) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (c *workCopy) committed(ctx context.Context, clone *gitrepo.Clone, name str
 	if err != nil {
 		return "", err
 	}
-	// A tree without the path lacks only what is at the path.
+	// What is at the path is the only difference between the tree and one without the path.
 	without, err := repo.EditTree(ctx, tree, []gitrepo.TreeEdit{{Path: name}})
 	if err != nil {
 		return "", err

@@ -113,8 +113,8 @@ func (r Reason) sentence() string {
 	}[r]
 }
 
-// Message is one message of the protocol with its entry in the communication log. Which of the
-// members after Summary are set depends on its type.
+// Message is a message of the protocol, or a change of status, with its entry in the communication
+// log. Which of the members after Summary are set depends on its type.
 type Message struct {
 	// Entry is the identifier of the log entry. It is unique within the loop.
 	Entry string `json:"entry"`

@@ -29,7 +29,7 @@ func TestPendingReview(t *testing.T) {
 		"a second one":                second(env.StartReview(env.ctx, repo, 2, head, "another")),
 		"a review in one request":     second(env.CreateReview(env.ctx, repo, 2, githubapi.NewReview{Event: "COMMENT", Body: "x"})),
 		"submitting with a long body": env.SubmitReview(env.ctx, repo, r.NodeID, "COMMENT", strings.Repeat("x", 65537)),
-		"approving as the author": func() error {
+		"requesting changes as the author": func() error {
 			env.Change(func(f *githubtest.Fixture) { f.Issues[1].Author = f.Viewer })
 			return env.SubmitReview(env.ctx, repo, r.NodeID, "REQUEST_CHANGES", "x")
 		}(),

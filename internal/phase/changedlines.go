@@ -13,8 +13,8 @@ import (
 type changedLines map[string][]changes.Span
 
 // changedLinesOf reads the changed lines of files from the diff. Every line of a file counts as
-// changed if the file is new, if its patch is missing or cannot be read, or if the diff does not
-// have the file.
+// changed if the file is new or binary, if its patch is missing or cannot be read, or if the diff
+// does not have the file.
 func changedLinesOf(diff []changes.ChangedFile, files []string) changedLines {
 	lines := changedLines{}
 	for _, f := range files {

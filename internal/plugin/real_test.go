@@ -28,7 +28,7 @@ func TestAgentIsGivenTheDiff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []finding.Finding{
+	want := []finding.Finding{ // by path
 		{Check: "code_review", Tool: "agent", Rule: "sql", Severity: finding.High, Message: "Injection", Path: "a b.go", Range: finding.Range{StartLine: 1}},
 		{Check: "code_review", Tool: "agent", Severity: finding.Medium, Message: "Says what to do.", Path: "api/b.py", Range: finding.Range{StartLine: 1}},
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 // likeness returns a form of a text that it has in common with texts that look the same or nearly
-// so. The form has no case, marks, wide or other forms of a letter, and no characters that show
-// nothing. It has Latin letters for letters of other scripts with the same shape. It is only for
-// refusing: two texts with the same likeness may be different ones.
+// so. In the form, letters are small, plain and without marks, white space is blanks, and invisible
+// characters are left out. It has Latin letters for letters of other scripts with the same shape.
+// It is only for refusing: two texts with the same likeness may be different ones.
 func likeness(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
 		s = strings.ToLower(s) // which is all that folding does to it
@@ -33,8 +33,8 @@ func likeness(s string) string {
 }
 
 // sameShape maps small letters and punctuation to the Latin letter or ASCII character that they look
-// like. They are from Unicode's list of confusable characters (UTS #39), the letters as far as they
-// are of living scripts.
+// like. They are from Unicode's list of confusable characters (UTS #39), without the letters of
+// most dead scripts.
 var sameShape = func() map[rune]rune {
 	shapes := map[rune]rune{}
 	for latin, alike := range map[rune]string{

@@ -11,8 +11,9 @@ import (
 // differ are marked in full.
 const maxWordPairs = 1 << 20
 
-// markWords marks in compared lines the words that differ: a run of lines that are not posted
-// is compared, line by line, with the run of lines that follows it.
+// markWords marks in compared lines the words that differ: a run of lines that are not posted is
+// compared, line by line, with those that are posted instead. Lines without a counterpart are
+// marked in full.
 func markWords(lines []shownLine) []pages.DiffLine {
 	out := make([]pages.DiffLine, 0, len(lines))
 	budget := maxWordPairs

@@ -31,8 +31,8 @@ var (
 
 // judged is a place in code that others judged.
 type judged struct {
-	set, language, path, by string
-	line, last              int // the lines where a finding counts; 0 is the whole file
+	set, language, path, by string // by is the rule or the category of the set
+	line, last              int    // the lines where a finding counts; 0 means all of the file
 	group                   string
 	vulnerable              bool
 	held                    bool // it belongs to the half that the rules are not tuned by
@@ -125,7 +125,7 @@ func TestOthersLabels(t *testing.T) {
 	}
 }
 
-// lineOf returns the line of a text with a number, from 1; "" if it has no such line.
+// lineOf returns a line of a text, trimmed, by its number from 1; "" if there is no such line.
 func lineOf(text string, number int) string {
 	lines := strings.Split(text, "\n")
 	if number < 1 || number > len(lines) {

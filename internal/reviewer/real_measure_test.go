@@ -160,8 +160,9 @@ func judgedThoughOff(t *testing.T) []string {
 	return ids
 }
 
-// realFiles returns the files below a directory as in a pull request that adds all of
-// them, with the marks that they would get.
+// realFiles returns the files below a directory as in a pull request that adds all of them, with
+// the marks that they would get. If only is not empty, it names the directories to read. Files
+// without text are left out, except for binary ones.
 func realFiles(t *testing.T, dir string, only []string) []File {
 	t.Helper()
 	var paths []string

@@ -9,8 +9,8 @@ import (
 	xhtml "golang.org/x/net/html"
 )
 
-// fragments returns what hostile documents are joined of: marks of every kind of
-// block and inline, halves of them, and the words that must not act.
+// fragments returns what hostile documents are made of: marks of every kind of block and of inline
+// element, halves of them, and the words that must not act.
 func fragments() []string {
 	return []string{
 		"@octocat", "@acme/ops", "fixes #12", "fixes", " #12", "closes: GH-7", "resolves acme/app#3", "@", "octocat",
@@ -31,7 +31,7 @@ func fragments() []string {
 	}
 }
 
-// denied are links and images that are replaced by their text, often without a second
+// denied returns links and images that are replaced by their text, often without a second
 // reading of what is around them.
 func denied() []string {
 	return []string{
@@ -75,7 +75,7 @@ func TestGeneratedLinks(t *testing.T) {
 	}
 }
 
-// codeFragments returns those of the fragments without which documents contain less code.
+// codeFragments returns the fragments that are left out for documents with less code.
 func codeFragments() []string {
 	return []string{"<code>", "</code>", "`a`/`", "a`b@c.d`", "a@b.example`x@c.d`"}
 }

@@ -2,12 +2,11 @@ package secrets
 
 import "strconv"
 
-// mostSeparators is how many bytes are between two numbers of a list at most: those of a line end
-// and an indentation.
+// mostSeparators is the most bytes between two numbers of a list: a line end and an indentation.
 const mostSeparators = 24
 
 // scanNumbers returns the hits in the parts of a text that are lists of bytes, as programs print
-// them: 67 68 in hexadecimal, 67:68, 0x67, 0x68 and [103, 104].
+// them: "67 68", "67:68" and "0x67, 0x68" in hexadecimal, "[103, 104]" in decimal.
 func (s *Scanner) scanNumbers(path, text string, depth int) []Hit {
 	var hits []Hit
 	var list numbers
@@ -69,8 +68,8 @@ func separates(c byte) bool {
 	return false
 }
 
-// hexNumber reads two hexadecimal digits, which may have 0x before them. length is 0 if there are
-// none.
+// hexNumber reads a number of two hexadecimal digits, which may have 0x before them. length is 0 if
+// there is none.
 func hexNumber(rest string) (value byte, length int) {
 	from := 0
 	if len(rest) > 2 && rest[0] == '0' && rest[1]|0x20 == 'x' {

@@ -91,7 +91,7 @@ func (t *tapReader) inBlock(line string) bool {
 	return t.block > 0
 }
 
-// point reads a test's line. A test whose subtests failed is not counted.
+// point reads a test's line. Whether the test is counted as failed, flush decides.
 func (t *tapReader) point(depth int, ok bool, text string) {
 	depth = min(depth, 100)
 	if depth == 0 {
@@ -175,7 +175,7 @@ func (t *tapReader) detail(line string) bool {
 	return true
 }
 
-// flush counts the last failed test, now that its block is read.
+// flush counts the last failed test, now that its block is read, unless its subtests failed.
 func (t *tapReader) flush() {
 	if t.test != nil && !t.isParent {
 		t.count++

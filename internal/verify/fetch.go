@@ -44,13 +44,14 @@ func plain(err error) error {
 	return err
 }
 
-// fetcher sends requests to hosts: to public addresses, and to those that are allowed.
+// fetcher sends requests: for the owner to public addresses and allowed hosts, for others only to
+// allowed hosts.
 type fetcher struct {
 	hosts []string            // allowed: host, or host:port
 	mask  func(string) string // masks secrets
 }
 
-// allowed reports whether the owner names a URL's host.
+// allowed reports whether an entry of hosts is a URL's host, and its port if the entry names one.
 func (f fetcher) allowed(u *url.URL) bool {
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	return slices.ContainsFunc(f.hosts, func(host string) bool {

@@ -60,10 +60,10 @@ func TestPathsThatCollideOnSomeSystems(t *testing.T) {
 		{"case", Config{}, Tree{Changes: added("readme.md"), Paths: []string{"README.md", "readme.md"}}, []string{"path-collision readme.md"}},
 		{"case of a directory", Config{}, Tree{Changes: added("src/a"), Paths: []string{"Src/A", "src/a"}}, []string{"path-collision src/a"}},
 		{"Unicode", Config{}, Tree{Changes: added("cafe\u0301"), Paths: []string{"café", "cafe\u0301"}}, []string{"path-collision cafe\u0301"}},
-		{"both are new", Config{}, Tree{Changes: added("a", "A")}, []string{"path-collision A", "path-collision a"}},
+		{"both are new", Config{}, Tree{Changes: added("a", "A")}, []string{"path-collision A", "path-collision a"}}, // sorted
 		{"a file and a directory", Config{}, Tree{Changes: added("Lib"), Paths: []string{"lib/a", "Lib"}}, []string{"path-collision Lib"}},
-		{"a directory and a link", Config{}, Tree{Changes: added("Lib/a"), Paths: []string{"lib", "Lib/a"}}, []string{"path-collision Lib/a"}},
-		{"directories of other case contain other files", Config{}, Tree{Changes: added("Src/b"), Paths: []string{"src/a", "Src/b"}}, nil},
+		{"a directory and a file", Config{}, Tree{Changes: added("Lib/a"), Paths: []string{"lib", "Lib/a"}}, []string{"path-collision Lib/a"}},
+		{"directories that differ in case, without a common name", Config{}, Tree{Changes: added("Src/b"), Paths: []string{"src/a", "Src/b"}}, nil},
 		{"a change of case alone", Config{}, Tree{Changes: []Change{deletion("Readme"), added("README")[0]}, Paths: []string{"README"}}, nil},
 		{"what collided before", Config{}, Tree{Changes: edited("xt_mark.h"), Paths: []string{"xt_MARK.h", "xt_mark.h"}}, nil},
 		{"ordinary neighbours", Config{}, Tree{Changes: added("a/b", "a/bc"), Paths: []string{"a/b", "a/bc", "a/c", "b"}}, nil},
