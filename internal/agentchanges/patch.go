@@ -86,7 +86,7 @@ var (
 	combined = lazyregexp.New(`(?m)^diff --(?:cc|combined) `)
 	// submodule is what git diff --submodule=log writes instead of a diff.
 	submodule = lazyregexp.New(`(?m)^Submodule .* [0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}`)
-	// inWords matches a line of diff -r about a file that it does not compare.
+	// inWords matches a line of diff -r about a file of which it writes no diff.
 	inWords = lazyregexp.New(`(?m)^(?:Binary files .+ and .+ differ|Only in .+: .+)$`)
 	// hunkHeader is the line at which a hunk begins, with its counts of lines before and after.
 	hunkHeader = lazyregexp.New(`^@@ -[0-9]+(?:,([0-9]+))? \+[0-9]+(?:,([0-9]+))? @@`)
@@ -134,8 +134,8 @@ func (r reader) readPatches(ctx context.Context, name string, data []byte) (patc
 func lineAt(data []byte, offset int) int { return 1 + bytes.Count(data[:offset], []byte{'\n'}) }
 
 // normalizeLines adds a missing newline at the end, because git apply requires it. It also removes
-// the CRs at the ends of lines if git's own lines have one: git writes its own lines with LF even
-// in a diff of a file with CRLF.
+// the CRs at the ends of all lines if the first header line has one: git writes headers with LF
+// even in a diff of a file with CRLF.
 func normalizeLines(data []byte) []byte {
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		data = append(data[:len(data):len(data)], '\n')
@@ -272,8 +272,8 @@ func (r reader) check(ctx context.Context, p *patch, left *int) error {
 
 // lineAfterHunk returns the number of the first line that looks added or removed, but comes after
 // a hunk that already has all the lines that its header announces. It returns 0 if there is no
-// such line. git takes such a line for words between two diffs. git must be able to read the
-// diffs.
+// such line. git takes such a line for words between two diffs. The diffs must be ones that git
+// can read.
 func lineAfterHunk(diffs []byte) int {
 	n, before, after := 0, 0, 0 // before and after are how many lines the hunk still has
 	follows := false            // the lines since a hunk look like more of it
@@ -309,7 +309,8 @@ func lineCount(digits string) int {
 	return 1
 }
 
-// place returns where a line of the patch's text is, counted from 1.
+// place returns where a line of the patch's text is, for messages. Lines count from 1; 0 means
+// that the line is not known.
 func (p *patch) place(line int) string {
 	if p.line == 0 || line == 0 {
 		return p.where
@@ -333,7 +334,8 @@ func (p *patch) refused(out gitrepo.Output) error {
 	return fmt.Errorf("%s: git says %.300q", p.where, reason)
 }
 
-// firstError returns the first error that git printed, without its prefix.
+// firstError returns the first error that git printed, without its prefix, or all that git printed
+// if no line has the prefix of an error.
 func firstError(stderr string) string {
 	for line := range strings.Lines(stderr) {
 		for _, prefix := range []string{"error: ", "fatal: "} {

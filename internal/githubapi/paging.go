@@ -195,8 +195,9 @@ func (t *trail) follow(op *operation, page pageInfo) error {
 
 // cursors walks through a GraphQL connection. A cursor names an entry and not its
 // position, so nothing is missed when the list changes; duplicates are dropped.
-// get reads the page after a cursor. The error is Malformed for an answer without a list or
-// without information on the next page, for an entry without a key, and for a list that does not end.
+// get reads the page after a cursor. The error is Malformed for an answer without a list,
+// for entries without information on the next page, for an entry without a key, and
+// for a list that does not end.
 func cursors[T any](list *operation, key func(T) string, get func(op *operation, cursor string) ([]T, pageInfo, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		fail := func(err error) {

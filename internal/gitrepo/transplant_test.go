@@ -187,7 +187,7 @@ func TestConflicts(t *testing.T) {
 			theirs: func(c clone) { c.Write("d/g", "3\n") },
 			paths:  []string{"e/g"}, detail: "renamed its directory",
 		},
-		"binding attributes": { // union would put both versions into the file
+		"attributes that are not obeyed": { // union would put both versions into the file
 			base:   func(c clone) { c.Write(".gitattributes", "f merge=union\n"); c.Write("f", "1\n") },
 			ours:   func(c clone) { c.Write("f", "2\n") },
 			theirs: func(c clone) { c.Write("f", "3\n") },

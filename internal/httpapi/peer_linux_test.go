@@ -14,7 +14,7 @@ func TestWaysToTheOwner(t *testing.T) {
 	for _, c := range []struct{ listen, dial, table string }{
 		{"127.0.0.1:0", "127.0.0.1", "/proc/net/tcp"},
 		{"[::1]:0", "::1", "/proc/net/tcp6"},
-		{":0", "127.0.0.1", "/proc/net/tcp"}, // whose own end is an address of version 6
+		{":0", "127.0.0.1", "/proc/net/tcp"}, // whose server sees the addresses in the form of version 6
 	} {
 		t.Run(c.listen, func(t *testing.T) {
 			listener, err := net.Listen("tcp", c.listen)

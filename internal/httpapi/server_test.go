@@ -848,7 +848,8 @@ func testPeerUser(t *testing.T, address string) {
 	}
 }
 
-// TestMetricsWithoutTheStore asserts that all other metrics are there if the store cannot be used.
+// TestMetricsWithoutTheStore asserts that the metrics that do not need the store are there if it
+// cannot be used.
 func TestMetricsWithoutTheStore(t *testing.T) {
 	a := start(t, nil)
 	rename := func(from, to string) {

@@ -134,7 +134,7 @@ type Block struct {
 	// Hidden marks a cell beyond the table's columns: GitHub does not render it.
 	Hidden bool
 	// Closed marks a FencedCodeBlock with a closing fence and an HTMLBlock of
-	// kind 1 to 5 with its end condition. Others run to the end of their
+	// kind 1 to 5 with its end condition. Without these, they run to the end of their
 	// container.
 	Closed bool
 	// Task marks a list item with a task list box.
@@ -297,8 +297,8 @@ type Footnote struct {
 }
 
 // Destination returns where link i leads, decoded as GitHub does: character
-// references and backslash escapes are resolved, and bare addresses get their
-// mailto: or http://. It is neither normalised nor percent-encoded.
+// references and backslash escapes are resolved, and addresses without a scheme
+// get their mailto: or http://. It is neither normalised nor percent-encoded.
 func (d *Document) Destination(i int) string {
 	l := &d.Links[i]
 	raw := d.linkPart(l, l.Dest)

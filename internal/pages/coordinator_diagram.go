@@ -24,7 +24,7 @@ type drawnLifeline struct {
 	BoxX, BoxW  int
 }
 
-// drawnRow is one row from the top: a note over the width, or an arrow.
+// drawnRow is one row from the top: a note across the diagram, or an arrow.
 type drawnRow struct {
 	Y    int
 	Note string // "" for an arrow

@@ -65,9 +65,9 @@ func (e *evaluator) goTable(i int) int {
 	return 0
 }
 
-// lookedUp returns the value of an element of a table, which a method with these arguments returns. If
-// the second argument, which the method returns for a missing element, may change, it is the value of
-// that argument; otherwise it is a constant.
+// lookedUp returns the value of a call of one of tableLookups, with these arguments, on a table. It
+// is that of the second argument, the default for a missing element, if this may change; otherwise
+// it is harmless.
 func (e *evaluator) lookedUp(list []argument, depth int) value {
 	if len(list) > 1 {
 		if v := e.evaluate(list[1].extent, depth+1); v.changing {
@@ -102,7 +102,7 @@ func (m *matcher) fill(i int) {
 }
 
 // asFound returns the value of an operand, such as params[:sort], that a condition has found in a
-// list, or v if no condition has found one.
+// list, or v if no condition has found the operand.
 func (e *evaluator) asFound(v value, x extent) value {
 	if e.scope.hasPaths && v.changing {
 		if found, known := e.scope.values[e.sourceText(x)]; known {
@@ -112,8 +112,8 @@ func (e *evaluator) asFound(v value, x extent) value {
 	return v
 }
 
-// choosesLiteral reports whether an expression gives a literal in each of its cases, as in Rust's
-// match a { "b" => "c", _ => "d" }, Java's switch with arrows and Ruby's case.
+// choosesLiteral reports whether an expression gives a literal in each of its cases that does not
+// leave, as in Rust's match a { "b" => "c", _ => "d" }, Java's switch with arrows and Ruby's case.
 func (e *evaluator) choosesLiteral(x extent) bool {
 	arrow := "->"
 	switch {
@@ -144,7 +144,8 @@ func (e *evaluator) choosesLiteral(x extent) bool {
 	return cases > 0 && !isOther
 }
 
-// caseGivesLiteral reports whether Ruby's case at index i gives a literal in each of its branches.
+// caseGivesLiteral reports whether Ruby's case at index i gives a literal in each of its branches
+// that does not leave.
 func (e *evaluator) caseGivesLiteral(i int) bool {
 	branches := 0
 	for end := min(len(e.tokens), i+longestExpression); i < end; i = e.after(i) {
@@ -211,7 +212,7 @@ type change struct {
 	name    string
 	value   value
 	forget  bool // the name had no value
-	orGiven bool // the name may also keep the value that it has at the token; it does keep one that changes
+	orGiven bool // the name keeps the value that it has at the token if that may change
 	within  int  // index of the token that begins the function around; -1 outside of functions
 }
 
@@ -231,7 +232,7 @@ func (m *matcher) applyChanges(i int) {
 	}
 }
 
-// apply makes a change whose token has come.
+// apply makes a change whose token has come, unless the token is in another function.
 func (m *matcher) apply(c change) {
 	switch {
 	case c.within != m.scope.innermost().begin, c.orGiven && m.scope.values[c.name].changing:
@@ -274,8 +275,8 @@ func (m *matcher) condition(i int) {
 }
 
 // switched looks for a switch that compares a value with literals, if the word at index i begins it. The
-// value is harmless after a case, up to the next one. It is harmless after the switch if the default
-// leaves, or gives the name a literal.
+// value is harmless after the label of a case, up to the next label. It is harmless after
+// the switch if the default leaves, or gives the name a literal.
 func (m *matcher) switched(i int) {
 	if !m.is(i, "switch") || len(m.cases) >= mostChanges {
 		return
@@ -371,8 +372,8 @@ func (m *matcher) alwaysLeaves(body extent) bool {
 }
 
 // conditional returns the condition of the statement that begins with the word at index i, the
-// block that depends on it, and whether the block runs if the condition is true. A statement such
-// as an assertion, after which nothing runs if the condition is false, has an empty block.
+// block that depends on it, and whether the block runs if the condition is true. A statement that
+// leaves if the condition is runsIf, such as "return if a", or an assertion, has an empty block.
 func (m *matcher) conditional(i int) (asked, body extent, runsIf bool) {
 	word := m.written(i)
 	switch {

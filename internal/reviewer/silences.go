@@ -309,7 +309,7 @@ func (t *silencerTable) inLine(line string, number int) []Silence {
 	line = strings.TrimRight(line, "\r\n")
 	for i, at := range commentSign.FindAllStringSubmatchIndex(line, -1) {
 		comment := line[max(at[2], at[4]):]
-		// Reading the first comment has read the others too, except for what they begin with.
+		// inComment has read the others with the first one, except for a directive at their beginning.
 		if i > 0 && !t.comment.MatchString(beginning(comment[:min(len(comment), longestDirective)])) {
 			continue
 		}
@@ -421,8 +421,8 @@ func (s silencer) settings(code string) []setting {
 	return found
 }
 
-// joinKeys returns the names of a section and of the keys below it, joined with points. Each line
-// has its names, so of long ones it returns only the last longestKeys bytes.
+// joinKeys returns the names of a section and of the keys below it, joined with points. Each
+// setting keeps a copy, so joinKeys returns at most the last longestKeys bytes.
 func joinKeys(section string, below []openKey) string {
 	const longestKeys = 200
 	from := len(below)

@@ -72,7 +72,8 @@ func (w *writer) noteUnneeded(files []file) {
 const maxWorkflows = 1000
 
 // noteOtherGates notes agentic workflows, which have a gate of their own. Such a workflow is a
-// Markdown file with a compiled file of its name. If the directory cannot be read, it notes nothing.
+// Markdown file with a compiled file of its name. It notes nothing if the directory cannot be
+// read, or if the answers let agents do nothing.
 func (w *writer) noteOtherGates() {
 	names, _ := w.dir.List(path.Dir(agentWorkflow), maxWorkflows)
 	var others []string

@@ -122,7 +122,8 @@ func (s *step) refuseInput(invalid *phase.InvalidInput) error {
 	return exitcode.UsageError(errors.Join(explainInput(invalid), err))
 }
 
-// explainInput adds advice to the reason for which input cannot be validated.
+// explainInput adds advice to the reason for which input cannot be validated, if it lacks a
+// language.
 func explainInput(invalid *phase.InvalidInput) error {
 	if !invalid.NoLanguage() {
 		return invalid
@@ -131,7 +132,7 @@ func explainInput(invalid *phase.InvalidInput) error {
 	return fmt.Errorf("%w\n%s, under checks in the configuration, as in the workflow's step:\n%s", error(invalid), checks.HowToSetLanguage(""), example)
 }
 
-// sayFirst reports how another job's checks ended, before the step reports on their messages: a
+// sayFirst reports how another job's checks ended, before the step reports what it applied: a
 // reader of a failed job looks for its cause.
 func (s *step) sayFirst(doc *checkreport.Document) {
 	headline := "Airlock: " + doc.Headline()

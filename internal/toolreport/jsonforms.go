@@ -42,7 +42,7 @@ func jsonDocuments() []jsonForm {
 }
 
 // jsonLists returns the forms of documents that are a list, by the members of the first
-// element. An empty list means that some tool found nothing.
+// element. An empty list has none of them: it says only that some tool found nothing.
 func jsonLists() []jsonForm {
 	return []jsonForm{
 		decoded[eslintLog]("eslint", "messages"),

@@ -9,10 +9,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// LoopResult returns the verdict in the form of the fix loop. What fails becomes a failure for
-// the fixer. If nothing fails but something is blocked, the result is an error: nobody can mend
-// that in the code, and it uses up no iteration. Without criteria the result is a pass, unless
-// they are required.
+// LoopResult returns the verdict in the form of the fix loop: a pass if it passes or the owner
+// accepts it. Otherwise what fails becomes a failure for the fixer. If nothing fails, for example
+// because all else is blocked, the result is an error: nobody can mend that in the code, and it
+// uses up no iteration. Without criteria the result is a pass, unless they are required.
 func (d *Document) LoopResult(required bool) fixloop.Result {
 	out := fixloop.Result{Check: fixloop.Acceptance, Status: fixloop.ResultPass}
 	r := d.Response
