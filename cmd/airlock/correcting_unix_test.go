@@ -38,9 +38,9 @@ func correctingScript(t *testing.T) string {
 	return ""
 }
 
-// TestAnAgentCorrectsItself runs the documented step. Three agents are right at once, right after
-// an answer named their errors, or never right. A fourth asks for nothing, and in the last case the
-// policy is wrong.
+// TestAnAgentCorrectsItself runs the documented step. The agents are right at once, or once an
+// answer has named their errors, or never, or ask for nothing. In the last case the policy is
+// wrong.
 func TestAnAgentCorrectsItself(t *testing.T) {
 	t.Parallel()
 	script := correctingScript(t)

@@ -60,7 +60,7 @@ func hostileLines(t *testing.T) string {
 	return b.String()
 }
 
-// hostileConfig allows most kinds, each up to the limit. Where GitHub is written to, the
+// hostileConfig allows most kinds, those with MAX up to the limit. Where GitHub is written to, the
 // limit has to be small: at most one object a second is created there.
 func hostileConfig(limit string) string {
 	return strings.ReplaceAll(`
@@ -84,7 +84,7 @@ func TestActionLogIsNotObeyed(t *testing.T) {
 		{"planned", hostileConfig("300"), "true", "debug"},
 		{"not configured", "", "false", "info"},
 		{"denied", "noop:\n", "false", "debug"},
-		{"rejected", "", "false", "error"},
+		{"only errors", "", "false", "error"},
 	}) {
 		t.Run(c.name, func(t *testing.T) {
 			s := server(t, pullRequestFixture(), githubtest.Options{})

@@ -58,7 +58,7 @@ var (
 // The marks that replace probes in a hint.
 const (
 	mark    = "\x00"
-	urlMark = "\x01" // for a URL without a method and a status
+	urlMark = "\x01" // for a URL with neither a method nor a status
 )
 
 // quotedMark matches a code span or quotation that contained only probes, in whose place it now has
@@ -70,8 +70,8 @@ var quotedMark = lazyregexp.New("`([\\s.]*[\x00\x01][\\s\x00\x01.]*)`|\"([\\s.]*
 //
 // These may stand in a sentence: a path with "contains" and a text, a command, a URL with its
 // method or status, a check, and a test. A path alone, or a URL alone, counts in a sentence only if
-// the word "Check" or "exists" is with it, and the sentence also has one of these. So "remove
-// docs/old.md" does not pass because the file is there, and "as in https://example.com" asks for
+// the word "Check" or "exists" is with it, and the sentence also has one of these. So the
+// file's existence does not satisfy "remove docs/old.md", and "as in https://example.com" asks for
 // nothing.
 func parseHint(hint string) (probes []probe, why string) {
 	rest := strings.NewReplacer(mark, " ", urlMark, " ").Replace(hint)

@@ -22,7 +22,7 @@ type codeChaos struct {
 	mu      sync.Mutex // git's requests come from other processes
 	r       *rand.Rand
 	lines   []string
-	start   string   // first commit of the branch topic
+	start   string   // the commit at which the branch topic begins
 	theirs  []string // commits of other people, each as its branch and id
 	onPull  bool     // an item pushes to pull request #7
 	commits int      // number of commits in the series
@@ -236,7 +236,7 @@ func TestWhateverHappensCodeIsPushedOnce(t *testing.T) {
 		for n := 1; ; n++ {
 			results := c.attempt(n, n > faulty)
 			c.clock.Advance(time.Duration(c.r.IntN(5)) * time.Second)
-			// A false 404 makes a pull request look missing, so its item is denied.
+			// An attempt may end with a denied item: a false 404 makes its pull request look missing.
 			if n := Count(results); n[Applied]+n[Adopted] == len(c.lines) {
 				break
 			}

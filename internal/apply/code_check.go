@@ -106,7 +106,7 @@ func listViolations(broken []tree.Violation) string {
 const RuleSignedCommits = "signed-commits"
 
 // unsignable returns what a commit through the API cannot contain: GitHub's
-// createCommitOnBranch writes plain files only.
+// createCommitOnBranch writes plain files only, of a limited size together.
 func unsignable(changes []gitrepo.TreeChange) []tree.Violation {
 	var found []tree.Violation
 	var size int64

@@ -17,7 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestChangesAreCheckedAgainstTheRules asserts that nothing is pushed that breaks a rule.
+// TestChangesAreCheckedAgainstTheRules asserts that nothing is pushed that breaks a rule,
+// and that the patch is kept, except in a dry run.
 func TestChangesAreCheckedAgainstTheRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range shorttest.First(2, []struct {
@@ -27,7 +28,7 @@ func TestChangesAreCheckedAgainstTheRules(t *testing.T) {
 		rule   string
 	}{
 		{"workflow", func(b *codeBench) { b.write(map[string]string{".github/workflows/x.yml": "on: push\n"}) }, nil, tree.RuleProtected},
-		{"other case", func(b *codeBench) { b.write(map[string]string{".GitHub/workflows/x.yml": "on: push\n"}) }, nil, tree.RuleProtected},
+		{"upper case", func(b *codeBench) { b.write(map[string]string{".GitHub/workflows/x.yml": "on: push\n"}) }, nil, tree.RuleProtected},
 		{"quoted path", func(b *codeBench) { b.write(map[string]string{".github/\"ä\n.yml": "on: push\n"}) }, nil, tree.RulePath},
 		{"not allowed", func(b *codeBench) { b.write(map[string]string{"x.txt": "x"}) }, func(s *policy.ChangeSettings) { s.Files.Allowed = []string{"docs/**"} }, tree.RuleAllowedFiles},
 		{"renamed away", func(b *codeBench) {
@@ -73,7 +74,7 @@ func TestChangesAreCheckedAgainstTheRules(t *testing.T) {
 }
 
 // TestViolationBecomesAnIssue asserts that an issue reports refused changes if the owner wants
-// one.
+// one, and that a second attempt does not open another.
 func TestViolationBecomesAnIssue(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -190,8 +191,8 @@ func TestSecretsGoNowhere(t *testing.T) {
 	})
 }
 
-// TestNamesOfFilesShowNoSecret looks for a secret in a file's name in notes, refusals, plans
-// and texts.
+// TestNamesOfFilesShowNoSecret asserts that notes, refusals, plans and texts do not show a secret
+// that is part of a file's name or, in the last case, of a line that the changes remove.
 func TestNamesOfFilesShowNoSecret(t *testing.T) {
 	t.Parallel()
 	const known = "correct-horse-battery"
@@ -237,8 +238,8 @@ func TestNamesOfFilesShowNoSecret(t *testing.T) {
 	}
 }
 
-// TestIssueOfCodeIsThereOnce asserts that the issue is not opened twice although GitHub lists
-// it late and the attempt that wrote it was killed right afterwards.
+// TestIssueOfCodeIsThereOnce asserts that a second attempt does not open the issue that takes the
+// place of a pull request again, although GitHub does not list it yet.
 func TestIssueOfCodeIsThereOnce(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]string{"violation": ".github/x.yml", "no pull request": "docs/a.md"} {

@@ -38,8 +38,8 @@ func incompleteReason(cfg Config, entries []*entry) string {
 	return ""
 }
 
-// incompleteNote stands above the text of every item where the agent reports that it did
-// not complete its task; it is "" otherwise.
+// incompleteNote returns what stands above every item's text if the agent reports that it did not
+// complete its task; "" otherwise.
 func (p *planner) incompleteNote() string {
 	if p.cfg.incomplete == "" {
 		return ""

@@ -12,10 +12,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// writeBack writes the changed files that were fixed in a copy of the workspace into the
-// workspace itself. It returns a note for each that it left as it is, such as one that somebody has
-// changed meanwhile, or that is not an ordinary file. Links in the workspace are
-// not followed out of it.
+// writeBack writes the files that were fixed in a copy of the workspace into the workspace itself.
+// It returns a note for each that it left as it is, such as one that somebody has changed
+// meanwhile, or that is not an ordinary file; one note for all if the workspace cannot be opened.
+// Links in the workspace are not followed out of it.
 func writeBack(workspace string, fixed []phase.FixedFile) (notes []string) {
 	if len(fixed) == 0 {
 		return nil
@@ -33,7 +33,7 @@ func writeBack(workspace string, fixed []phase.FixedFile) (notes []string) {
 	return notes
 }
 
-// writeFixed writes one file, in its place, so that its owner and permissions stay.
+// writeFixed writes one file in place, so that its owner and permissions stay.
 func writeFixed(root *os.Root, f phase.FixedFile) (err error) {
 	file, _, err := nofollow.Open(root, filepath.FromSlash(f.Path), os.O_RDWR)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestLimitMemoryRaisesNoLimit asserts that a lower limit that a process has already stays.
+// TestLimitMemoryRaisesNoLimit asserts that a limit that is lower already stays.
 func TestLimitMemoryRaisesNoLimit(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("sleep", "600")

@@ -14,7 +14,7 @@ import (
 const fleeing = `setsid sh -c '(trap "" TERM HUP; sleep 600 & echo $! > pid.new; mv pid.new pid; wait) &' ; while ! test -s pid; do sleep 0.01; done; `
 
 // TestSupervisedProgramEndsAsItDoes asserts that input, output, environment and result are those of the
-// program, as without a supervisor.
+// program, as without a supervisor, and that a program that is not there is an error.
 func TestSupervisedProgramEndsAsItDoes(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]struct {
@@ -41,6 +41,8 @@ func TestSupervisedProgramEndsAsItDoes(t *testing.T) {
 	}
 }
 
+// TestSupervisorEndsWhatFled asserts that what left a program's group ends with the program, which
+// has its grace if it is interrupted.
 func TestSupervisorEndsWhatFled(t *testing.T) {
 	t.Parallel()
 	t.Run("after the program", func(t *testing.T) {

@@ -137,7 +137,7 @@ func (in *importInputs) checkProperties(name string, value, properties *node) {
 }
 
 // fill replaces each expression for an input by the input's value, if it has one. Other
-// expressions stay, and are refused in places where they would be taken literally.
+// expressions stay, and are refused later in places where they would be taken literally.
 func (in *importInputs) fill(matter []byte) []byte {
 	var out bytes.Buffer
 	for {
@@ -175,7 +175,7 @@ func (in *importInputs) replacement(expression string) string {
 	return filled
 }
 
-// inputPrefixes begin the expressions that name an input, the second by an older name.
+// inputPrefixes begin the expressions that name an input; the second is older.
 var inputPrefixes = []string{"github.aw.import-inputs.", "github.aw.inputs."}
 
 // namesInput reports whether a text has an expression that names an input of an import.
@@ -225,7 +225,7 @@ func inputText(value *node) (filled, why string) {
 	return fmt.Sprint(plain), why
 }
 
-// plainValue returns a value as package json encodes it; why is set for a number that can be
+// plainValue returns a value for package json to encode; why is set for a number that can be
 // written in several ways.
 func plainValue(n *node) (value any, why string) {
 	switch n.kind {

@@ -158,7 +158,7 @@ func TestImportsFromATree(t *testing.T) {
 }
 
 // TestExpressionsThatARunnerHasEvaluated asserts that a text in the input config that looks like an
-// expression stays text: the runner has evaluated the real ones.
+// expression stays text: the runner has evaluated the real ones. In a file it is an error.
 func TestExpressionsThatARunnerHasEvaluated(t *testing.T) {
 	const text = "create-issue:\n  title-prefix: \"[${{ x }}] \"\n"
 	cfg, err := Load(Sources{Inline: text})
@@ -173,7 +173,8 @@ func TestExpressionsThatARunnerHasEvaluated(t *testing.T) {
 	}
 }
 
-// TestEcosystemsAreHosts asserts that every host of the table is one that links can be allowed to.
+// TestEcosystemsAreHosts asserts that the ecosystems have hosts, and that allowed-domains takes all
+// of them.
 func TestEcosystemsAreHosts(t *testing.T) {
 	for _, name := range []string{"defaults", "python", "node", "go", "github", "containers", "java", "ruby", "rust", "dotnet", "terraform", "linux-distros", "playwright", "dev-tools", "local", "default-safe-outputs"} {
 		if hosts, known := ecosystemHosts(name); !known || len(hosts) == 0 {

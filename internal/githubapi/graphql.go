@@ -143,8 +143,8 @@ func onlyRefusals(errs []graphQLError) bool {
 	return true
 }
 
-// hasMember reports whether an object has a member that is not null. The data of an answer has one
-// for each mutation of the document.
+// hasMember reports whether an object has a member that is not null. The data of an answer has a
+// member for each mutation of the document.
 func hasMember(data json.RawMessage) bool {
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(data, &members) // null leaves it empty

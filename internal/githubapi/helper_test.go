@@ -78,7 +78,7 @@ func (env testEnv) operations() string {
 
 const patch = "@@ -1,3 +1,4 @@\n one\n-two\n+TWO\n+extra\n three\n@@ -10,2 +11,3 @@ func x\n ten\n+eleven\n twelve"
 
-// fixture returns a repository with an issue, a pull request and discussions.
+// fixture returns a repository with an issue, a pull request and a discussion.
 func fixture() githubtest.Fixture {
 	return githubtest.Fixture{
 		Labels: []githubtest.Label{{Name: "Bug"}, {Name: "docs"}},

@@ -176,8 +176,8 @@ var (
 // the server for a plain file server.
 const noGitServer = "git-http-push failed"
 
-// pushError finds in git's output why a push did not happen. If the output does not tell whether
-// anything was sent, the kind is PushAmbiguous.
+// pushError finds in git's output why a push did not happen. The kind is PushAmbiguous if git did
+// not end by itself, or if its output leaves open whether anything was sent.
 func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 	own, server := splitStderr(out.Stderr)
 	e := &PushError{Kind: PushAmbiguous, Branch: branch, err: err}

@@ -19,8 +19,8 @@ import (
 // repository could find a shorter one by trying.
 const minSecret = 16
 
-// CheckSecret returns an error unless a loop may run with the secret: with dispatch, an agent
-// pushes with a token of its own, which can write the log's ref too.
+// CheckSecret returns an error if the secret is shorter than minSecret, or missing where dispatch
+// needs it: there, an agent pushes with a token of its own, which can write the log's ref too.
 func CheckSecret(secret string, dispatch bool) error {
 	n := utf8.RuneCountInString(secret)
 	switch {
@@ -38,7 +38,8 @@ func dispatchEntry(w fixloop.Work) string {
 	return "dispatch/" + w.Request.ID + "/" + strconv.Itoa(w.Op) + "/" + strconv.Itoa(w.Attempt)
 }
 
-// mayAsk reports whether an agent elsewhere has yet to be asked for a fix.
+// mayAsk reports whether an agent elsewhere has yet to be asked for a fix, and fewer than
+// fixloop.DeliveryAttempts have failed.
 func (t *Turn) mayAsk(l *loopref.Log) bool {
 	w := l.State.Work()
 	if t.Dispatch == nil || w.Kind != fixloop.WorkFix {
@@ -48,7 +49,7 @@ func (t *Turn) mayAsk(l *loopref.Log) bool {
 	return !delivered && tried < fixloop.DeliveryAttempts
 }
 
-// ask sends the open fix request to an agent elsewhere, unless it was sent already. It returns the
+// ask sends the open fix request to an agent elsewhere, if mayAsk allows it. It returns the
 // entry to be recorded in the log, also if sending fails, or "" if nothing has to be sent. If a turn
 // is killed before it records the entry, a later turn sends the request again, because GitHub does
 // not show whether it has the event.

@@ -61,6 +61,7 @@ func (b *bench) asked() (list []payload, sizes []int) {
 	return list, sizes
 }
 
+// TestAnAgentElsewhereIsAskedOnce asserts that each fix request is sent once.
 func TestAnAgentElsewhereIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	b := asking(t)

@@ -136,6 +136,7 @@ func TestPartsOfAFileAreReadOnce(t *testing.T) {
 	}
 }
 
+// TestHostileTextsEnd checks that a hostile text is scanned into ordered tokens and reviewed.
 func TestHostileTextsEnd(t *testing.T) {
 	r := newReviewer(t, Config{})
 	for name := range hostile {

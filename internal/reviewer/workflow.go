@@ -60,9 +60,9 @@ func eventsOf(root *yaml.Node) wordSet {
 }
 
 // privilegedEvents are the events that strangers cause, and whose workflows have secrets or a token
-// that writes. Each has an expression that matches the stranger's texts in it. For any other event,
-// whoever can choose the text can change the repository anyway, or the workflow itself in a pull
-// request.
+// that writes. The pattern of each matches the expressions that name a stranger's texts. For any
+// other event, whoever can choose the text can change the repository anyway, or the workflow itself
+// in a pull request.
 var privilegedEvents = map[string]*lazyregexp.Regexp{
 	"pull_request_target": lazyregexp.New(`head_ref|event\.pull_request\.`),
 	"issues":              lazyregexp.New(`event\.issue\.`),
@@ -118,11 +118,11 @@ func (w *workflowFile) script(script *yaml.Node) {
 	}
 	for text := range strings.Lines(script.Value) {
 		if expressions := strangerExpression.FindAllString(truths.ReplaceAllString(text, ""), -1); len(expressions) > 0 {
-			rule, form := w.reviewer.byID["workflow/expression-injection"], finding.PrecisionMedium
+			rule, precision := w.reviewer.byID["workflow/expression-injection"], finding.PrecisionMedium
 			if slices.ContainsFunc(expressions, w.isPrivileged) {
-				form = rule.Precision
+				precision = rule.Precision
 			}
-			w.report(rule, form, line, 0)
+			w.report(rule, precision, line, 0)
 		}
 		if isBlock {
 			line++
@@ -130,8 +130,8 @@ func (w *workflowFile) script(script *yaml.Node) {
 	}
 }
 
-func (w *workflowFile) report(rule *Rule, form finding.Precision, line, column int) {
-	if w.reviewer.config.selects(rule, form) {
+func (w *workflowFile) report(rule *Rule, precision finding.Precision, line, column int) {
+	if w.reviewer.config.selects(rule, precision) {
 		w.found = append(w.found, rule.finding(w.path, "", finding.Range{StartLine: line, StartColumn: column, EndLine: line}))
 	}
 }

@@ -47,7 +47,7 @@ func (f *frame) push(object bool) {
 // pop closes an object and the arrays that are open in it, or an array if that is
 // the innermost bracket.
 func (f *frame) pop(object bool) {
-	if f.depth > MaxDepth { // the stack does not record which bracket it is
+	if f.depth > MaxDepth { // too deep: brackets are only counted
 		f.depth--
 		return
 	}
@@ -160,7 +160,7 @@ func trim(b []byte) []byte {
 }
 
 // isFence reports whether a trimmed line opens or closes a Markdown code fence: three or
-// more backticks or tildes, with a language and attributes of it or none.
+// more backticks or tildes, which a language and its attributes may follow.
 func isFence(line []byte) bool {
 	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
 		return false
@@ -193,7 +193,7 @@ type codeFence struct {
 	why string
 }
 
-// next continues after a line that isFence accepts.
+// next opens or closes the fence by a line that isFence accepts, or leaves it as it is.
 func (f *codeFence) next(line []byte) {
 	mark := line[0]
 	info := bytes.TrimLeft(line, string(mark))

@@ -34,7 +34,7 @@ func (c runeClass) detail() string {
 	return "invisible"
 }
 
-// depends reports whether a character of this class stays or not by the characters around it.
+// depends reports whether the characters around one of this class decide if it stays.
 func (c runeClass) depends() bool {
 	return c == classContext || c == classBidiMark || c == classIsolate
 }
@@ -73,10 +73,10 @@ type runeTable struct {
 // runeClasses returns the table. It is built when it is first needed.
 var runeClasses = sync.OnceValue(newRuneTable)
 
-// newRuneTable derives the classes from Unicode's properties. The removed characters are those of
-// Default_Ignorable_Code_Point, the interlinear annotation characters (U+FFF9 to U+FFFB), and the
-// noncharacters. Package unicode lacks the property, so it is derived as in
-// DerivedCoreProperties.txt.
+// newRuneTable derives the classes from Unicode's properties. Apart from C1 controls and
+// separators, the characters that are not plain are those of Default_Ignorable_Code_Point, the
+// interlinear annotation characters (U+FFF9 to U+FFFB), and the noncharacters. Package unicode
+// lacks the property, so it is derived as in DerivedCoreProperties.txt.
 func newRuneTable() *runeTable {
 	t := &runeTable{pages: make([][256]runeClass, 1)}
 	for _, ignorable := range []*unicode.RangeTable{
@@ -150,7 +150,7 @@ func (t *runeTable) classOf(r rune) runeClass {
 // isTag reports whether r lies in the block of tag characters.
 func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
-// contextDetail returns what a note calls a character that stays or not by its surroundings.
+// contextDetail returns what a note calls a character whose surroundings decide if it stays.
 func contextDetail(r rune) string {
 	if isTag(r) {
 		return "tag"

@@ -72,7 +72,7 @@ func (s *stdio) Read(p []byte) (int, error) {
 }
 
 // line returns the next message with its newline, nil for a line that the SDK does not get: a
-// response, a blank line, or a message that line itself has refused.
+// response, a blank line, or one that it has refused with an answer.
 func (s *stdio) line() ([]byte, error) {
 	line, err := s.readLine()
 	if errors.Is(err, errLong) {
@@ -107,7 +107,7 @@ func (s *stdio) line() ([]byte, error) {
 var errLong = errors.New("the message is too long")
 
 // readLine returns a line with its newline; at the end of the input the last one, and then
-// io.EOF.
+// io.EOF. The error is errLong for a line of more than maxMessage bytes.
 func (s *stdio) readLine() ([]byte, error) {
 	var line []byte
 	long := false
@@ -216,8 +216,8 @@ const (
 	codeInvalid = -32600
 )
 
-// refuse answers a line that is not a message, with the error of JSON-RPC for it. The answer has no
-// id: by an id, the client could mistake it for the answer to another request.
+// refuse answers a line with an error of JSON-RPC. The answer has no id: by an id, the client could
+// mistake it for the answer to another request.
 func (s *stdio) refuse(code int, problem string) error {
 	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": problem}})
 	if err != nil {

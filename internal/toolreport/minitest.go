@@ -10,7 +10,7 @@ var (
 	minitestSyntax = containing(": syntax error", `^(\S+?\.rb):(\d+): (syntax error.*)$`)
 )
 
-// minitestReader reads minitest, and test-unit, which has the same totals.
+// minitestReader reads minitest, and test-unit, whose totals are similar.
 type minitestReader struct {
 	*collector
 	failureList
