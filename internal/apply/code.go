@@ -52,7 +52,7 @@ type codeState struct {
 	base    string // the branch that a pull request is opened against
 	series  gitrepo.Series
 	carried gitrepo.Transplanted
-	changes []gitrepo.TreeChange // the changes from onto to the last commit
+	changes []gitrepo.TreeChange // how the last commit differs from the commit onto
 	broken  []tree.Violation     // the rules about files that the changes break
 	// steps are the changes that each commit makes to the commit before it; nil if there are too
 	// many.

@@ -21,7 +21,8 @@ type executor struct {
 	// since bounds every listing, as in the snapshot.
 	since time.Time
 	begun time.Time // when the Execution was made
-	// blocked says why operations that need the key, such as a permission, cannot succeed any more.
+	// blocked says for a key, such as that of a permission, why the operations that have this key
+	// cannot succeed any more.
 	blocked map[string]blockade
 	// performed is how many of the plan's operations were carried out.
 	performed int
@@ -160,7 +161,8 @@ func (x *executor) record(results ...Result) {
 	}
 }
 
-// orderedResults returns the results in the order of the items.
+// orderedResults completes the results and returns them in the order of the items. It also keeps
+// the patches of changes that were not delivered.
 func (x *executor) orderedResults() []Result {
 	out := make([]Result, 0, len(x.plan.entries))
 	for _, e := range x.plan.entries {

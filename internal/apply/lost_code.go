@@ -51,8 +51,8 @@ func (p *planner) lostInPlan(group []*entry) string {
 	return ""
 }
 
-// holdBack decides the items of a group whose texts would mention changes that were not
-// delivered, where the owner wants them held back.
+// holdBack skips the items of a group, whose texts would mention changes that were not delivered.
+// It is for owners who want such texts held back.
 func (p *planner) holdBack(group []*entry) Operation {
 	for _, e := range group {
 		e.decide(Skipped, CodeHeld, "held back, because the changes that go with it were not delivered: %s", p.lost)

@@ -23,8 +23,8 @@ import (
 
 const weak = "package a\n\nimport \"os/exec\"\n\nfunc f(x string) {\n\t_ = exec.Command(\"sh\", \"-c\", \"ls \"+x)\n}\n"
 
-// set returns a change of six files: a weak one, one with the header of generated files, a
-// vendored one, a picture, a link, and old.go, which is weak in a line that did not change.
+// set returns a change of six files: a weak one, one that is marked as generated, a vendored one,
+// a picture, a link, and old.go, which is weak in a line that did not change.
 func set() *changes.Set {
 	file := func(path, text string, marks ...changes.Mark) changes.File {
 		f := changes.File{ChangedFile: changes.ChangedFile{Path: path, Status: changes.Modified}, Language: "go", AllChanged: true, Size: int64(len(text)), Text: []byte(text)}
@@ -40,7 +40,8 @@ func set() *changes.Set {
 	}}
 }
 
-func TestScriptsWithoutAnEndingAreReviewed(t *testing.T) {
+// TestScriptsAreReviewed asserts that a script is reviewed whatever its name ends with.
+func TestScriptsAreReviewed(t *testing.T) {
 	text := "#!/usr/bin/env python3\nimport os\nos.system(\"ls \" + input())\n"
 	for _, path := range []string{"bin/run", "run.txt", "run.py"} {
 		s := &changes.Set{Files: []changes.File{{ChangedFile: changes.ChangedFile{Path: path}, AllChanged: true, Text: []byte(text), Language: changes.LanguageOf(path, []byte(text))}}}
@@ -101,8 +102,8 @@ func (r *runner) run(_ context.Context, spec command.Spec) (command.Result, erro
 	return command.Result{ExitCode: code, Stdout: command.Output{Head: []byte(stdout)}}, err
 }
 
-// openReviews returns reviews that run programs by the runner, of the change that set returns unless cfg
-// has one.
+// openReviews returns reviews, and the runner that runs their programs. Without a change in cfg, they
+// review the one that set returns.
 func openReviews(t testing.TB, cfg reviewsConfig, answer func(program string, run int) (string, int, error)) (*reviews, *runner) {
 	t.Helper()
 	r := &runner{runs: map[string]int{}, args: map[string][]string{}, answer: answer}
@@ -267,7 +268,7 @@ func TestOnePartFails(t *testing.T) {
 	if diff := cmp.Diff(want, r.details().missing); diff != "" {
 		t.Errorf("missing (-want +got):\n%s", diff)
 	}
-	// Other files are another question.
+	// For other files, a reviewer that succeeded runs again.
 	req.Files = req.Files[:1]
 	if _, err := r.securityReview()(t.Context(), req); err == nil || run.runs["good"] != 2 {
 		t.Errorf("%v, runs %v", err, run.runs)

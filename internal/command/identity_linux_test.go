@@ -58,7 +58,7 @@ func TestIdentity(t *testing.T) {
 }
 
 // TestIdentityErrors tests the errors of the child, which is this program run again and starts
-// the command under the identity.
+// the command under the identity, and the refusal of identities that may be in use.
 func TestIdentityErrors(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -125,7 +125,8 @@ func TestIdentityMayNotEnterTheProgramsDirectory(t *testing.T) {
 	}
 }
 
-// TestOutputByName asserts that a program can open /dev/stdout and /dev/stderr, as scripts do.
+// TestOutputByName asserts that a program can open /dev/stdout and /dev/stderr, as scripts do, and
+// that giving outputs to an identity has not changed the owner of /dev/null.
 func TestOutputByName(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -133,7 +134,7 @@ func TestOutputByName(t *testing.T) {
 	if r := run(t, unprivileged(t, "echo out >/dev/stdout; echo err >/dev/stderr")); !r.OK() || r.Stdout.String() != "out\n" || r.Stderr.String() != "err\n" {
 		t.Errorf("exit code %d: %q, %q", r.ExitCode, r.Stdout.String(), r.Stderr.String())
 	}
-	if info, err := os.Stat(os.DevNull); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 { // a probe's output goes there
+	if info, err := os.Stat(os.DevNull); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 { // the output of TestIdentity's probe goes there
 		t.Errorf("%v: its owner changed", err)
 	}
 }

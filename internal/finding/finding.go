@@ -80,7 +80,8 @@ func (p Precision) Rank() int {
 }
 
 // Sort orders findings by path, line and column, then the most severe first,
-// then by the other fields, so that the order is the same in every run.
+// then by the other fields except Fingerprint, so that the order is the same in
+// every run.
 func Sort(findings []Finding) { slices.SortStableFunc(findings, compare) }
 
 func compare(a, b Finding) int {

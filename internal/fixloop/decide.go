@@ -9,7 +9,7 @@ import (
 )
 
 // escalate pauses the loop until a person decides. cause is the check that is the reason; ""
-// means the first that has not passed.
+// means the first that has not passed, other than a pending acceptance check.
 func (t *turn) escalate(r Reason, cause Check) error {
 	if t.Op != nil && len(t.Op.Results) > 0 {
 		if err := t.report(); err != nil {
@@ -170,7 +170,7 @@ func (t *turn) extend(e Event) error {
 	return t.requestFix(hasStatus(Escalated))
 }
 
-// bounded returns the first n texts without blank ones, each on one line and truncated.
+// bounded returns those of the first n texts that are not blank, each on one line and truncated.
 func bounded(list []string, n int) []string {
 	var out []string
 	for _, s := range list[:min(len(list), n)] {

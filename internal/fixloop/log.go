@@ -135,7 +135,7 @@ func (m Message) LogEntry() string {
 	return p.String()
 }
 
-// kind returns the message's type, with its result.
+// kind returns the message's type in words; for a re-validation result, with the result.
 func (m Message) kind() string {
 	kind := spelling[m.Type].kind
 	if m.Type == RevalidationResult {

@@ -255,7 +255,8 @@ func (w *walk) send(e Event) {
 }
 
 // fits checks that an accepted event answers what the loop was waiting for, that a critical
-// vulnerability escalates at once, and that a time-out gives its grace.
+// vulnerability escalates at once, and that a time-out follows its reminder after five minutes at
+// the earliest.
 func (w *walk) fits(work Work, e Event, messages []Message) {
 	w.t.Helper()
 	switch e.Type {
@@ -338,7 +339,8 @@ func (w *walk) answers(m Message) {
 }
 
 // judge asserts that a complete round of results, or a refused fix, has the outcome that the model
-// demands.
+// demands, that refused changes do not become the accepted commit, and that the loop becomes
+// escalated with a message only.
 func (w *walk) judge(before State, e Event, messages []Message) {
 	w.t.Helper()
 	if before.Status() == Escalated && (e.Type == EventDecision || e.Type == EventPush && len(e.Refused) == 0) {

@@ -18,8 +18,8 @@ const (
 )
 
 // Dispatch starts the workflows of the repository's default branch that listen for
-// repository_dispatch events of a type. GitHub answers before they run, and has no way to ask
-// whether it took an event: after an Ambiguous error, it may have.
+// repository_dispatch events of a type. GitHub answers before they run, and cannot be asked whether
+// it took an event: after an Ambiguous error, it may have.
 func (c *Client) Dispatch(ctx context.Context, r Repo, eventType string, payload map[string]any) error {
 	op := writing(r, "send the repository_dispatch event %q", asMessage(eventType))
 	op.answer, op.needs = anyShape, "contents=write"

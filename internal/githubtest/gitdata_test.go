@@ -36,7 +36,7 @@ func TestRefs(t *testing.T) {
 	t.Parallel()
 	s, g := hosted(t, func(f *githubtest.Fixture) { f.Repo.Protected, f.Repo.Ruled = []string{"kept/*"}, []string{"held/*"} })
 	first := g.SHA("main")
-	g.SetBranch("ruled", first)
+	g.SetBranch("release", first)
 	second := g.Commit("main", map[string]string{"x": "1"}, "Second")
 	const refs = "/repos/octo/repo/git/refs"
 	for _, tt := range []struct{ method, path, body, want string }{
@@ -55,11 +55,11 @@ func TestRefs(t *testing.T) {
 			t.Errorf("%s %s %s: %q, want %q", tt.method, tt.path, tt.body, got, tt.want)
 		}
 	}
-	if got := g.Run("for-each-ref", "--format=%(refname) %(objectname)"); got != "refs/heads/a/b "+first+"\nrefs/heads/main "+second+"\nrefs/heads/ruled "+first {
+	if got := g.Run("for-each-ref", "--format=%(refname) %(objectname)"); got != "refs/heads/a/b "+first+"\nrefs/heads/main "+second+"\nrefs/heads/release "+first {
 		t.Errorf("refs: %s", got)
 	}
 	_, list, _ := ask(t, s, "GET", "/repos/octo/repo/git/matching-refs/heads/r", "")
-	if strings.Count(list, `"ref"`) != 1 || !strings.Contains(list, `"refs/heads/ruled"`) {
+	if strings.Count(list, `"ref"`) != 1 || !strings.Contains(list, `"refs/heads/release"`) {
 		t.Errorf("list: %s", list)
 	}
 }

@@ -85,6 +85,8 @@ func TestRevisionsOfAWorktree(t *testing.T) {
 	}
 }
 
+// TestRevisionsThatNameNothing asserts that Revision refuses what does not name a commit, even if it
+// names a file or a tree.
 func TestRevisionsThatNameNothing(t *testing.T) {
 	t.Parallel()
 	c := withRevisions(t)
@@ -101,7 +103,7 @@ func TestRevisionsThatNameNothing(t *testing.T) {
 }
 
 // TestRevisionsOfAHostileClone asserts that no program or file that the clone names is run or read,
-// and that a FIFO or a link in place of a file does not keep git waiting.
+// and that a FIFO in place of a file does not keep git waiting.
 func TestRevisionsOfAHostileClone(t *testing.T) {
 	t.Parallel()
 	c := withRevisions(t)

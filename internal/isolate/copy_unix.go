@@ -27,7 +27,7 @@ import (
 // maxDepth is how deep directories may be nested.
 const maxDepth = 200
 
-// unreadable is why a file is left out if this process's user may not read it.
+// unreadable is why a file or a directory is left out if this process's user may not read it.
 const unreadable = "it may not be read"
 
 // copier copies a tree that may change at the same time: links are never followed, and
@@ -44,9 +44,9 @@ type copier struct {
 	notes []Note
 }
 
-// copyTree copies what is in the directory from to the directory to: contents, permissions
-// without setuid and setgid, and times. Links stay links; what is neither a file nor a link
-// nor a directory is left out. The notes name all that is left out, in order.
+// copyTree copies the entries of one directory into another: contents, permissions without setuid
+// and setgid, and times. Links stay links; what is neither a file nor a link nor a directory is left
+// out. The notes name all that is left out, ordered by name.
 func copyTree(parent context.Context, from, to string, opt copyOptions) ([]Note, error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)

@@ -147,8 +147,9 @@ func writeRow(b *strings.Builder, cells []string, columns int) {
 	b.WriteString("|\n")
 }
 
-// cellEscaper writes a pipe with a backslash. A pipe after any number of
-// backslashes belongs to the cell, and exactly one of them is removed again.
+// cellEscaper writes a pipe with a backslash, and a line break as <br>. GitHub takes
+// a pipe after any number of backslashes as part of the cell, and removes exactly
+// one of these backslashes.
 var cellEscaper = strings.NewReplacer("|", `\|`, "\r\n", "<br>", "\r", "<br>", "\n", "<br>")
 
 // joinLines replaces every run of line breaks and tabs by one space and drops

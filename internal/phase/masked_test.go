@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// TestASecretInWhatACommandPrintsIsMasked asserts that the lines that are kept of an output contain
-// no part of a secret, even if the rest of the secret is in lines that are not kept.
+// TestASecretInWhatACommandPrintsIsMasked asserts that a report that is masked again contains no
+// part of a secret, even if the rest of the secret is in lines of the output that are not kept.
 func TestASecretInWhatACommandPrintsIsMasked(t *testing.T) {
 	t.Parallel()
 	key := "-----BEGIN EC PRIVATE KEY-----\n" + strings.Repeat("Q7fGh2kLm9Np4rStUv6WxYz1AbC3dEf5Gh7iJk9LmN2oPq4RsT6uVw8XyZ0aBcDe\n", 50) + "-----END EC PRIVATE KEY-----\n"
@@ -21,7 +21,7 @@ func TestASecretInWhatACommandPrintsIsMasked(t *testing.T) {
 		"a key, cut at its end":       "error: no\n" + key + strings.Repeat("and more\n", 50),
 		"a key, cut at its beginning": strings.Repeat("some\n", 50) + key + "the end\n",
 		"a key that ends the output":  key,
-		"a value at each place":       cutAtEachPlace(value, 300),
+		"a value, cut at each place":  cutAtEachPlace(value, 300),
 	} {
 		job, dir := goJob(t)
 		job.Input.MaxRetries = 0

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// collect takes lines through the first door, which must let in all of them.
+// collect passes lines through intake, which must accept all of them.
 func collect(t *testing.T, lines string) []intake.Accepted {
 	t.Helper()
 	unlimited := map[safeoutput.Kind]int{}
@@ -86,7 +86,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// textOf returns the body of an issue as the first door left it, with the escapes of JSON.
+// textOf returns the body of an issue as intake left it, with the escapes of JSON.
 func textOf(t *testing.T, a intake.Accepted) string {
 	t.Helper()
 	issue, ok := a.Item().(*safeoutput.CreateIssue)
@@ -101,7 +101,7 @@ func textOf(t *testing.T, a intake.Accepted) string {
 }
 
 // TestPrefixesWithMentions asserts that a title that begins with the owner's prefix does not get it
-// once more where the first door has made a mention in it inert.
+// once more where intake has made a mention in it inert.
 func TestPrefixesWithMentions(t *testing.T) {
 	in := collect(t, `{"type": "create-issue", "title": "@octocat: fixes #1: t", "body": "b"}`+"\n"+`{"type": "create-issue", "title": "t", "body": "b"}`)
 	for prefix, want := range map[string][]string{"@octocat: ": {"@\u200boctocat: fixes \u200b#1: t", "@octocat: t"}, "@octo: ": {"@octo: @\u200boctocat: fixes \u200b#1: t", "@octo: t"}} {
@@ -134,7 +134,7 @@ func TestJudgeIsPure(t *testing.T) {
 		if diff := cmp.Diff(first[i].Item(), second[i].Item()); diff != "" {
 			t.Errorf("the second time (-first +second):\n%s", diff)
 		}
-		if cmp.Equal(first[i].Item(), in[i].Item()) {
+		if cmp.Equal(first[i].Item(), in[i].Item()) { // cfg adds to both items
 			t.Errorf("item %d: the accepted item was changed", i)
 		}
 	}

@@ -24,7 +24,7 @@ type row struct {
 	file  string
 }
 
-// The states of lines that do not pass the first door.
+// The states of lines that do not pass intake.
 const (
 	rejected = "rejected"
 	dropped  = "dropped"
@@ -68,8 +68,9 @@ func (r *Report) resultRow(res apply.Result) row {
 	}
 }
 
-// isAsAsked reports whether the object of a result can only be what the item asked for. An issue may
-// stand in for a pull request, and a review or a comment for a comment on lines.
+// isAsAsked reports whether the object of a result can only be what the item asked for, so that the
+// message adds nothing. An issue may stand in for a pull request, and a review or a comment for a
+// comment on lines.
 func isAsAsked(res apply.Result) bool {
 	switch res.Kind {
 	case safeoutput.KindCreatePullRequest:
@@ -77,7 +78,7 @@ func isAsAsked(res apply.Result) bool {
 	case safeoutput.KindCreateReviewComment:
 		return false
 	}
-	return res.Object.Type != "sarif"
+	return res.Object.Type != "sarif" // the message says whether an upload was processed
 }
 
 // url returns the address of the row's object, "" if there is none.
@@ -143,7 +144,7 @@ func nothingToDo(res apply.Result) bool {
 		(res.Kind == safeoutput.KindMinimiseComments || res.Kind == safeoutput.KindStickyComment)
 }
 
-// cleaned returns what the doors changed, one row for each item.
+// cleaned returns what intake and policy changed, one row for each item that they changed.
 func (r *Report) cleaned() []row {
 	var out []row
 	for _, res := range slices.Concat(r.Results, r.collected) {
@@ -154,7 +155,7 @@ func (r *Report) cleaned() []row {
 	return out
 }
 
-// changesOf describes what the doors changed about an item.
+// changesOf describes what intake and policy changed about an item.
 func (r *Report) changesOf(res apply.Result) []string {
 	var changes []string
 	add := func(what, field string, count int) {
@@ -179,8 +180,8 @@ func (r *Report) changesOf(res apply.Result) []string {
 	return changes
 }
 
-// reasons returns why a line was refused, each with its field. Line and kind are shown next to
-// them.
+// reasons returns the reasons why a line was rejected, each with its field. Line and kind are shown
+// next to them.
 func reasons(rej Rejected) []string {
 	list := make([]string, len(rej.Violations))
 	for i, v := range rej.Violations {

@@ -12,7 +12,7 @@ type briefForm struct {
 	known  pattern // a line that only this runner prints
 	end    pattern // one that it prints only at its end
 	none   pattern // one by which it reports that it ran no test
-	ran    pattern // group 1 is how many tests there were, the others how many of them did not run
+	ran    pattern // group 1 is a number of tests, the others are how many of these did not run
 	skip   pattern // a test of ran that did not run
 	total  pattern // its groups are how many tests failed
 	test   pattern // groups "name", and "path" and "line" where it has them

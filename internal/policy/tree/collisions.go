@@ -13,12 +13,13 @@ func (j *judgement) checkCollisions() {
 	if added == nil {
 		return
 	}
-	all := slices.Concat(j.tree.Paths, added) // Paths may be missing
+	all := slices.Concat(j.tree.Paths, added) // Paths may be nil
 	slices.Sort(all)
 	j.collisions(newOccupancy(added, slices.Compact(all)), added)
 }
 
-// addedPaths returns the paths of changes at which nothing was before.
+// addedPaths returns the paths of changes at which nothing was before, without those that are too
+// long: they are refused anyway.
 func addedPaths(changes []Change) (added []string) {
 	for _, c := range changes {
 		if c.OldMode == "" && c.NewMode != "" && len(c.Path) <= maxPath {
@@ -28,7 +29,7 @@ func addedPaths(changes []Change) (added []string) {
 	return added
 }
 
-// collisions reports the added paths that share their place with another path.
+// collisions reports the added paths that collide with another path.
 func (j *judgement) collisions(o *occupancy, added []string) {
 	for _, path := range added {
 		o.places.walk(path, func(node int, last bool) {
@@ -66,8 +67,8 @@ type descendants struct {
 	example string // one of them, or one that was removed
 }
 
-// newOccupancy returns the files of a tree at the interesting paths and the directories that contain
-// them, and below all of these.
+// newOccupancy returns an occupancy whose places are the interesting paths and the directories that
+// contain them. paths are the tree's files.
 func newOccupancy(interesting, paths []string) *occupancy {
 	o := &occupancy{foldedTree{}, map[int][]string{}, map[int]descendants{}}
 	for _, path := range interesting {
