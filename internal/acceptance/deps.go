@@ -108,7 +108,7 @@ type Checked struct {
 	ExitCode int
 	Reasons  []string // why it did not pass
 	Failing  *int     // the number of failing tests, if known
-	Output   string   // where failing began, and the end; bounded
+	Output   string   // the part where the failure begins, and the end; bounded
 }
 
 // Fetch is a request without a body.

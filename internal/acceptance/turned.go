@@ -10,9 +10,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Words that change what a sentence asks for that has a probe, such as a path or a command: the
-// opposite, an alternative, a condition, a number of times or another result. Of languages other
-// than English, only the commonest words are listed.
+// Words that change what is asked for by a sentence with a probe, such as a path or a command: they
+// ask for the opposite, an alternative, a condition, a number of times or another result. Of
+// languages other than English, only the commonest words are listed.
 var (
 	turningWords = text.WordSet(`not no non never none nothing nobody neither nor without cannot or either except unless instead rather if until
 		given when whenever while before after only once twice exactly zero
@@ -20,7 +20,7 @@ var (
 		nicht ohne niemals nie weder oder falls wenn pas jamais sans aucun aucune sauf sin nunca não nem sem senza niet geen zonder nooit bez
 		не нет без или если`)
 	turningStems = strings.Fields(`fail remov delet drop replac forbid avoid reject refus break crash prevent unsuccessful redirect complain kein fehl ningun ningún nessun`)
-	// turningPairs are second words of two, by the first.
+	// turningPairs are the second words of pairs, by the first word.
 	turningPairs = map[string][]string{"at": {"least", "most"}, "times": {"out"}, "an": {"error"}, "server": {"error"}, "errors": {"out"}, "bad": {"request"}, "invalid": {"request"},
 		"more": {"than"}, "less": {"than"}, "fewer": {"than"}, "larger": {"than"}, "smaller": {"than"}, "longer": {"than"}, "shorter": {"than"}, "faster": {"than"}, "slower": {"than"}}
 	turningSigns = []string{"n't", "n’t", "!=", "≠", "❌", "✗", "✘", "✖", "🚫", "⛔", "不", "没", "沒", "無", "无", "ない", "ません", "않", "없"}
@@ -30,8 +30,8 @@ var (
 	resultWords = text.WordSet(`print prints output outputs emit emits yield yields show shows display displays contain contains include includes list lists logs report reports return returns
 		respond responds answer answers create creates produce produces generate generates write writes say says match matches equal equals cover covers take takes get gets
 		require requires body header headers errors warn warns abort aborts hang hangs stop stops`)
-	// resultValue is an arrow or a value after a probe: the hint then asks for that value, and not
-	// only for the key.
+	// resultValue is an arrow or a value after a probe, such as a key: the hint then asks for
+	// that value, and not only for the key.
 	resultValue = lazyregexp.New("^[\\s`]*(?:->|→|=>|[:=]\\s*(?:true\\b|null\\b|yes\\b|on\\b|[\"'{\\[]))")
 )
 

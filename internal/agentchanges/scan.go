@@ -233,8 +233,9 @@ func (s *scan) classifyUnknown(ctx context.Context) error {
 	return nil
 }
 
-// removed lists the committed files that do not exist any more. A file that a sparse checkout
-// leaves out does not count as removed. Neither does an absent submodule, which is noted instead.
+// removed lists the committed files that do not exist any more. A file that is excluded, or that
+// a sparse checkout leaves out, does not count as removed. Neither does an absent submodule, which
+// is noted instead.
 func (s *scan) removed() []string {
 	if s.kept == len(s.committed) {
 		return nil

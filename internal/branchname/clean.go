@@ -20,9 +20,10 @@ const (
 
 // Clean makes the name of a branch from the name that an agent asks for. The result consists of
 // ASCII letters, digits and "._/-", has at most 100 bytes, passes Check, and can be stored by every
-// file system. A name that meets these rules already is returned as it is. In any other, letters
-// lose their accents and what is not allowed becomes "-" or vanishes; a hash of the name follows, so
-// that different names have different results.
+// file system. Space around the name and invisible characters are removed first. A name that then
+// meets these rules is returned as it is. In any other, letters lose their accents and what is not
+// allowed becomes "-" or vanishes; a hash of the name follows, so that different names have
+// different results.
 //
 // The rules are that strict because the name is used again: workflows paste github.head_ref into
 // shell commands, and people complete it on a command line.
@@ -66,7 +67,7 @@ func cleanPart(part string) string {
 }
 
 var (
-	unsafeRun = lazyregexp.New(`[^A-Za-z0-9._]+`) // "-" is safe, but only one in a row
+	unsafeRun = lazyregexp.New(`[^A-Za-z0-9._]+`) // with "-", so that several become one
 	dots      = lazyregexp.New(`\.{2,}`)
 	safeName  = lazyregexp.New(`^[A-Za-z0-9._/-]+$`)
 )

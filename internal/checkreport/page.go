@@ -21,7 +21,7 @@ const (
 	maxComment = 30_000  // UTF-16 units
 )
 
-// Summary returns the job summary: how the six checks ended in one table, then what
+// Summary returns the job summary: a table of how the six checks ended, then what
 // failed, then what else there is to know, at most limit bytes.
 func (d *Document) Summary(safe SafeText, limit int) string {
 	p := &page{d: d, safe: safe}
@@ -65,7 +65,7 @@ func (p *page) heading(level string) {
 	}
 }
 
-// icon marks how a check ended. The word comes after it.
+// icon marks how a check ended. The next column says it in words.
 func (r row) icon() string {
 	return map[pages.Level]string{pages.Idle: "⏭️", pages.Warn: "⚠️", pages.OK: "✅", pages.Bad: "❌"}[r.level()]
 }
@@ -79,7 +79,8 @@ func (p *page) table() {
 	p.b.WriteString(markdown.Table([]string{"Check", "Result", "Time", "Retries", "First failures"}, rows))
 }
 
-// graded returns the row's result with the severity of a review's findings.
+// graded returns the row's result with the highest severity of a review's findings, and says if a
+// check that failed only informs.
 func (r row) graded() string {
 	result := r.result()
 	if r.severity.Rank() > 0 {

@@ -78,7 +78,7 @@ func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 	return err
 }
 
-// check writes one line for a check, and its problems below.
+// check writes one line for a check, and below it the problems, if it failed, and the notes.
 func (t *terminal) check(r row) {
 	mark := t.paint(green, "✓")
 	switch r.level() {

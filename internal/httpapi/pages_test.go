@@ -23,7 +23,8 @@ type browser struct {
 	cookie *http.Cookie
 }
 
-// visit asks for a page; a form that is not nil is posted to it. Headers are "Name: value".
+// visit asks for a page; a form that is not nil is posted to it. Headers are "Name: value"; one
+// without a value is not sent.
 func (b *browser) visit(path string, form url.Values, headers ...string) reply {
 	b.t.Helper()
 	method, body := http.MethodGet, ""
@@ -128,7 +129,7 @@ func TestSigningIn(t *testing.T) {
 	if r := b.visit("/runs", nil); r.StatusCode != 401 {
 		t.Errorf("the API takes a cookie: %d", r.StatusCode)
 	}
-	// Signing in again ends the session before.
+	// Signing in again ends the earlier session.
 	old := b.cookie
 	b.signIn(token)
 	fresh := b.cookie

@@ -13,7 +13,8 @@ import (
 // begins with @ASK@.
 func TestOnlyRequestsAreRecords(t *testing.T) {
 	for name, text := range map[string]string{
-		// Objects that are commented out, struck through, quoted or hidden.
+		// Objects that are commented out, struck through, quoted, hidden, or in a draft, an
+		// example, a diff or code.
 		"comment":                         "<!-- NOT -->\nASK",
 		"comment without space":           "<!--NOT-->\nASK",
 		"comment, two objects":            "<!-- NOT NOT NOT -->\nASK",
@@ -63,6 +64,7 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"example":                         "<example>\nNOT\n</example>\n<examples type=\"json\">\n\nNOT\n</examples>\nASK",
 		"elements that show nothing":      "<noscript>\nNOT\n</noscript>\n<title>\nNOT\n</title>\n<iframe src=\"x\">\nNOT\n</iframe>\nASK",
 		"comment as a link, over lines":   "[//]: # (\nNOT\n)\n[comment]: <> (\n- NOT\n)\nASK",
+		"comment as a link, unclosed":     "[//]: # (\nNOT\n)\nASK\n[c]: <> \"\nNOT\n\nASK",
 		"code of other languages":         "```python\nx = \"\"\"\nNOT\n\"\"\"\n```\n~~~ sh\nNOT\n```\nNOT\n~~~\n```c++ title=\"x\"\n{\n\"type\": \"noop\"}\nNOT\n```\nASK",
 		"fence of an example":             "```json example\nNOT\n```\n```examples\nNOT\n```\nASK",
 		"longer fence":                    "````go\n```json\nNOT\n```\nNOT\n````\nASK",
@@ -105,10 +107,8 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"in a text, a brace at its end":     `{"type":"noop","message":"I would run` + "\nNOT\n" + `{x but did not"}` + "\nASK",
 		"in a text, a quote at its end":     `{"type":"noop","message":"I would run` + "\nNOT\nbut did not\"\n}\nASK",
 		"in a text, a list":                 `{"type":"noop","message":"I would run` + "\n[NOT,NOT]\n- NOT\nbut did not\"}\nASK",
-		"comment as a link over lines":      "[//]: # (\nNOT\n)\nASK\n[c]: <> \"\nNOT\n\nASK",
-		"code on a line":                    "```json ASK```\n``` ASK ```\n- `ASK`",
 		"in an object":                      "{\"type\":\"noop\",\nNOT\n}\nASK",
-		// Requests that are found in spite of a bad line.
+		// Requests that are found in spite of what is around them.
 		"after a cut-off line":            `{"type":"noop","message":"cut` + "\nASK\nASK\n" + `{"type":"noop","message":"cut` + "\nASK",
 		"after a cut-off text with marks": `{"type":"noop","message":"cut` + "\n<think>\n<del>\n<example>\n@@ -1 +1 @@\n<<<<<<< a\n" + "ASK\n- ASK",
 		"after a missing brace":           `{"type":"noop","message":"cut"` + "\nASK\nASK",
@@ -117,6 +117,7 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"a list after a cut-off line":     `{"type":"noop","message":"cut` + "\nASK\n[ASK,ASK]\n- ASK",
 		"bullets":                         "- ASK\n* ASK\n1. ASK\n2) ASK\n• ASK\n● ASK\n⏺ ASK\n◦ ASK\n– ASK\n— ASK\n☐ NOT\n✗ NOT\n→ NOT",
 		"code":                            "`ASK`\n```json\nASK\n```\n~~~\nASK\n~~~",
+		"code on a line":                  "```json ASK```\n``` ASK ```\n- `ASK`",
 		"logs":                            "[INFO] ASK\n2025-01-02T03:04:05Z ASK\nOutput: ASK\n\x1b[32mASK\x1b[0m",
 		"colours":                         "\x1b[38;5;8mASK\x1b[0m\n\x1b[48;2;8;9;8;1mASK\x1b[0m\n\x1b[8K\x1b[1;31mASK\x1b[0m\n\x1b[8mhidden\x1b[0m\nASK\n\x1b[m\x1b[2mASK",
 		"lists":                           "[ASK,ASK]\n[\nASK,\nASK\n]\n[ASK,\nASK]\n- [ASK, ASK,]",
@@ -124,14 +125,14 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"texts that look like comments":   `{"type":"noop","message":"@ASK@ <!-- ~~ <del> /*"}` + "\nASK",
 		"code fences with attributes":     "```json title=\"x.json\"\nASK\n```\n~~~ndjson {.output}\nASK\n~~~\n````text\n```\nASK\n```\n````\n```JSONL\nASK\n```",
 		"fence in a comment":              "<!--\n```python\n-->\nASK",
-		"code that looks like them":       "I used `<del>` and ``a ` <!-- b`` here.\nASK\nA `<script>` and `~~x` tag.\nASK\n`/*` begins it.\nASK",
-		"escapes that look like them":     "\\<!-- is shown, and a \\~~ as well.\nASK\n\\<del> too\nASK",
+		"code that looks like marks":      "I used `<del>` and ``a ` <!-- b`` here.\nASK\nA `<script>` and `~~x` tag.\nASK\n`/*` begins it.\nASK",
+		"escapes that look like marks":    "\\<!-- is shown, and a \\~~ as well.\nASK\n\\<del> too\nASK",
 		"nothing struck through":          "a ~~ b\nASK\nends in ~~\nASK",
 		"commands to a notebook":          "%%bash\nASK\n%%note%%\nASK\n%%note\nASK",
 		"empty comments":                  "<!-->\nASK\n<!--->\nASK\n<!---->\nASK\ntext <!--> text\nASK",
 		"elements of a draft in prose":    "The <think> and </think> tags.\nASK\n<thinker>\nASK\n</think>\nASK",
 		"punctuation in a document":       `{"items":[ASK;ASK ASK, - ASK,, 5 ASK, null, ASK /* x */, ASK // x` + "\n" + `]}`,
-		"prose that looks like them":      "It took ~5 minutes, a/* b*/ and 2<s.\nASK\n<!-- done -->\nASK\n~~old~~ new\nASK",
+		"prose that looks like marks":     "It took ~5 minutes, a/* b*/ and 2<s.\nASK\n<!-- done -->\nASK\n~~old~~ new\nASK",
 	} {
 		t.Run(name, func(t *testing.T) {
 			text = strings.NewReplacer("ASK", `{"type":"noop","message":"ASK"}`, "NOT", `{"type":"noop","message":"NOT"}`, "@ASK@", "ASK").Replace(text)

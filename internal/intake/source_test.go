@@ -12,7 +12,7 @@ func TestSources(t *testing.T) {
 	lines := `{"type": "noop", "message": "a"}` + "\n" + `{"type": "noop", "message": "b"}` + "\n" + `{'type': 'noop'}` + "\n" + `[{"type": "create-issue"}, {"type": "noop", "message": "c"}]` + "\n"
 	for _, c := range []struct {
 		keep int
-		want []string
+		want []string // of the accepted records, then of the others
 	}{
 		{0, []string{"", "", "", "", ""}},
 		{9, []string{`{"type": `, `{"type": `, `{"type": `, `{'type': `, `{"type": `}},

@@ -28,8 +28,8 @@ func IsTagStart(s string, i int) bool {
 }
 
 // ParseTag reads the tag that begins at s[i] by the rules of the tokenizer in the HTML standard. It
-// reuses the memory of attributes. If the text ends within the tag, ok is false, and it would be
-// false for each tag that begins before the offset limit.
+// reuses the memory of attributes. If the text ends within the tag, ok is false, and limit is the
+// offset of the quotation mark that is not closed, or the length of the text if there is none.
 func ParseTag(s string, i int, attributes []Attribute) (tag Tag, limit int, ok bool) {
 	tag = Tag{Start: i, Attributes: attributes[:0]}
 	k := i + 1

@@ -131,6 +131,7 @@ func TestInformationalChecksDoNotFailTheValidation(t *testing.T) {
 	w := newStage(t, dir, goSteps(nil)).deps()
 	w.CodeReview = reviewed(finding.Finding{Severity: finding.Critical, Message: "bad", Path: "a.go"})
 	r := validate(t, job, phase.Config{Informational: []phase.Check{phase.CodeReview}}, w)
+	// In the output, a code review's severity is at most high.
 	if c := r.Output.Checks.CodeReview; r.Output.Status != phase.Pass || c.Status != phase.Fail || c.Severity != finding.High || r.Output.Critical {
 		t.Errorf("%s: %+v", r.Output.Status, c)
 	}

@@ -14,13 +14,13 @@ const cannotDetect = "Cannot detect programming language. Please provide explici
 // Root is a directory that the owner lists for validation.
 type Root struct {
 	Dir      string   // relative to the repository's root, slash-separated, clean; "." for itself
-	Language Language // "" has it detected by the files in Dir
+	Language Language // "": the input's or, without one, detected by the files in Dir
 }
 
 // root is a directory with a language and checks of its own.
 type root struct {
 	dir      string   // relative to the working directory, "." for itself
-	language Language // "" if it is not known and all commands are the owner's
+	language Language // "" if it is not known: then only the owner's commands run
 	files    []string // the changed files that belong to it, relative to the working directory
 	// idle is set if no changed file is in a project: only the owner's commands run.
 	idle bool
@@ -31,7 +31,8 @@ type root struct {
 
 // roots finds the roots to check. If the language is given, the working directory is the only root.
 // Otherwise the roots are the working directory, if it has a marker; the projects below it with
-// changed files, unless its checks cover them; and the Go modules that the changes can break.
+// changed files, unless its checks cover them; and the Go modules that the changes can break. If
+// there are none of these, the working directory is the root if the owner's commands suffice.
 func (p *project) roots(in Input) []root {
 	if in.Language != "" {
 		return []root{{dir: ".", language: in.Language, files: in.ChangedFiles}}
@@ -52,7 +53,8 @@ func (p *project) roots(in Input) []root {
 }
 
 // changedRoots returns the roots that have changed files, outer ones first, and the working directory
-// if it has a marker.
+// if it has a marker. If there are other roots, it leaves out a working directory without changed
+// files whose package.json is there for tools.
 func (p *project) changedRoots(files []string) (found []root) {
 	byHome := map[string][]string{}
 	for _, f := range files {
@@ -104,9 +106,9 @@ func (p *project) byLanguage(r root) []root {
 
 // home returns the directory of the project that a file belongs to. It is the nearest directory at
 // or above the file with a marker of the file's language, otherwise the nearest with any marker. If
-// this project is built from a directory above it, home returns that one. It is "" if the working
-// directory has none. A file in a directory of others' code or of test data belongs to the project
-// around that directory.
+// this project is built from a directory above it, home returns that one. It is "" if no directory
+// from the file up to the working directory has a marker. A file in a directory of others' code or
+// of test data belongs to the project around that directory.
 func (p *project) home(file string) string {
 	dir := path.Dir(file)
 	parts := strings.Split(dir, "/")
@@ -177,7 +179,7 @@ func (p *project) leavesProjectsAlone(files []string) bool {
 	return len(files) > 0 && (documents || len(p.projects(".", projectDepth)) > 0)
 }
 
-// isForeign reports whether the projects in a directory of that name are not checked:
+// isForeign reports whether the projects in a directory of that name are not checked: hidden ones,
 // copies of others' code, test data, and templates of projects.
 func isForeign(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains([]string{"node_modules", "vendor", "third_party", "testdata", "fixtures", "__fixtures__", "archetype-resources"}, name)
@@ -215,8 +217,8 @@ func (p *project) projects(dir string, depth int) (found []string) {
 }
 
 // languages returns the languages that the markers in a directory indicate, the main one first.
-// Deno's configuration is a marker only if the directory has no other, nor has one above it: in
-// another project it may be there for one script.
+// Deno's configuration is a marker only if neither the directory nor any above it has another
+// marker: in another project it may be there for one script.
 func (p *project) languages(dir string) []Language {
 	found, ok := p.marked[dir]
 	if ok {

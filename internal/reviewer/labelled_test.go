@@ -20,7 +20,7 @@ type labelled struct {
 	Rule, Language string
 	// Vulnerable are found. Missed are as vulnerable and are not found.
 	Vulnerable, Missed []string
-	// Safe are passed. Mistaken are as safe, and something is found in them.
+	// In Safe, no rule finds anything. Mistaken are as safe, and the rule finds something in them.
 	Safe, Mistaken []string
 }
 

@@ -17,10 +17,10 @@ import (
 // another program is not taken for an empty store.
 const applicationID = 0x4169726c
 
-// openSQLite opens or makes the file, which only its owner can read. It has one
-// connection, because SQLite has one writer: with several, writers would wait for each
-// other without order and some would fail. A transaction takes the write lock when it
-// begins, and waits for those of other processes up to 10 s.
+// openSQLite opens the file, which only its owner can read, after prepare has made or checked it.
+// The store has one connection, because SQLite has one writer: with several, writers would wait for
+// each other without order and some would fail. A transaction takes the write lock when it begins,
+// and waits for those of other processes up to 10 s.
 func openSQLite(ctx context.Context, path string, prepare func(path string) error) (*Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -69,8 +69,8 @@ func openSQLite(ctx context.Context, path string, prepare func(path string) erro
 	return s, nil
 }
 
-// prepareFile makes the file and its directory unless they are there. SQLite gives its other
-// files the mode of this one.
+// prepareFile makes the file and its directory unless they are there, and checks a file that is.
+// SQLite gives its other files the mode of this one.
 func prepareFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
