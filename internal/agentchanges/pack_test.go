@@ -17,7 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// packObject returns an object of a pack: its header, then the bytes between, then the content.
+// packObject returns an object of a pack: its header, then the bytes between, then the content,
+// compressed.
 func packObject(kind byte, size int, between, content []byte) []byte {
 	first := kind<<4 | byte(size&15)
 	if size >>= 4; size > 0 {
@@ -38,9 +39,9 @@ func packObject(kind byte, size int, between, content []byte) []byte {
 	return append(append(out, between...), z.Bytes()...)
 }
 
-// TestBundleOfManyGigabytes asserts that a small bundle that unpacks to many gigabytes is refused
-// before git unpacks them. The objects are as large as they say with the build tag limits only;
-// without it they end after a few bytes, which costs nothing to unpack.
+// TestBundleOfManyGigabytes asserts that a small bundle that unpacks to more than a gigabyte is
+// refused before git unpacks it, as is one that is cut off. Only with the build tag limits is the
+// blob as large as it says; without it, and in the other cases, little has to be unpacked.
 func TestBundleOfManyGigabytes(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

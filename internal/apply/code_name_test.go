@@ -20,7 +20,7 @@ func TestNewBranchesGetOutOfTheWay(t *testing.T) {
 		repo     func(*githubtest.Repo)
 		settings func(*policy.ChangeSettings)
 		asked    string
-		want     string // the end of the name
+		want     string // the name, or its end if asked is ""
 		says     string
 	}{
 		{"free", []string{"airlock/other", "fix"}, []string{"fix"}, nil, nil, "fix", "airlock/fix", ""},
@@ -39,7 +39,7 @@ func TestNewBranchesGetOutOfTheWay(t *testing.T) {
 		{"protected", nil, nil, func(r *githubtest.Repo) { r.Protected = []string{"airlock/release/*"} }, nil, "release/1.0", "airlock/release-1.0", `matches the protected pattern "airlock/release/*"`},
 		{"protected, deeper", nil, nil, func(r *githubtest.Repo) { r.Protected = []string{"*/release/*"} }, anyName, "x/release/1", "x-release-1", `matches the protected pattern "*/release/*"`},
 		{"ruled", nil, nil, func(r *githubtest.Repo) { r.Ruled = []string{"airlock/release/*"} }, nil, "release/1.0", "airlock/release-1.0", "is protected by a ruleset (pull_request)"},
-		{"the owner's branch is protected", nil, nil, func(r *githubtest.Repo) { r.Protected = []string{"nothing"} }, func(s *policy.ChangeSettings) { s.Branch = "release/next" }, "", "release/next", ""},
+		{"the owner's branch, another is protected", nil, nil, func(r *githubtest.Repo) { r.Protected = []string{"nothing"} }, func(s *policy.ChangeSettings) { s.Branch = "release/next" }, "", "release/next", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -17,8 +17,9 @@ const (
 )
 
 // CheckRef returns an error with the reason if no existing branch can have this name. The rules
-// are those of git check-ref-format, except that "@" alone and a name that is not UTF-8 are
-// refused. They also keep a name from leading to another address of the API.
+// are those of git check-ref-format, except that "@" alone, a name that is not UTF-8, and one of
+// more than maxRef bytes are refused. They also keep a name from leading to another address of the
+// API.
 func CheckRef(name string) error {
 	if name == "" {
 		return errors.New("a branch needs a name")

@@ -31,8 +31,8 @@ type Hunk struct {
 }
 
 // ParsePatch reads the hunks of a unified diff, as GitHub's API gives them in "patch"; lines before
-// the first "@@" are skipped. The spans are counted from the lines of the patch and not from its
-// headers, so they contain only lines that the patch shows.
+// the first "@@" are skipped. The spans begin where the headers say, and end with the last line
+// that follows, so they contain only lines that the patch shows.
 //
 // If the patch is cut off, contradicts its headers, has hunks that are out of order or a line that
 // cannot be in a unified diff, ParsePatch returns an error together with the hunks read so far.

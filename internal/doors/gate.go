@@ -105,9 +105,9 @@ func (g *Gate) TerminalText() checkreport.SafeText {
 	return show
 }
 
-// intake returns the settings of the first door. With onlyEnabled, kinds that the
+// intake returns the settings of intake. With onlyEnabled, kinds that the
 // configuration does not enable are rejected there, so that the agent learns of it;
-// otherwise that is left to the policy.
+// otherwise that is left to policy.
 func (g *Gate) intake(onlyEnabled bool) intake.Config {
 	c := g.cfg.Intake(g.clean, g.strict)
 	c.Repository, c.Mask = g.repo, g.secrets.Mask
@@ -120,14 +120,14 @@ func (g *Gate) intake(onlyEnabled bool) intake.Config {
 	return c
 }
 
-// Collect lets agent output through the first door and keeps what came through in
+// Collect lets agent output through intake and keeps what came through in
 // memory.
 func (g *Gate) Collect(ctx context.Context, in io.Reader) (intake.Result, error) {
 	res, err := intake.Collect(ctx, in, g.intake(false))
 	return res, inputError(ctx, err)
 }
 
-// Write lets agent output through the first door and writes the documents that later
+// Write lets agent output through intake and writes the documents that later
 // jobs read. With onlyEnabled, kinds that the configuration does not enable are
 // rejected.
 func (g *Gate) Write(ctx context.Context, in io.Reader, docs intake.Documents, onlyEnabled bool) (intake.Counts, error) {
@@ -180,12 +180,12 @@ type Request struct {
 	Planned func(*apply.Plan) error
 	// Page, if not nil, is called with a report of what is decided, after Planned and before
 	// anything is written. It is not called for a dry run, where the report that Apply returns
-	// contains the same. If it fails, nothing is written. It requires Config.Page.
+	// contains the same. If it fails, nothing is written. It requires the Page of the gate's Config.
 	Page func(*report.Report) error
 }
 
-// Apply sends the items that the first door let in through the second, and performs those that are
-// left. The error is one that came before anything was applied; it carries its exit code.
+// Apply sends the items that intake accepted through policy, and performs those that are left.
+// The error is one that came before anything was applied; it carries its exit code.
 func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*report.Report, error) {
 	delivery, err := g.beginDelivery(&r)
 	if err != nil {
@@ -253,9 +253,10 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	return g.report(collected, r, plan, denied, results, false), nil
 }
 
-// begin finds out whether an earlier process may have begun the same attempt, and assumes so where
-// no record can be read or written. The error is action.ErrAtWork if that process is still at work.
-// Until end is called, this process counts as at work.
+// begin sets r.Config.Run.Begun: whether an earlier process may have begun the same attempt, which
+// is assumed where no record can be read or written. Where nothing is recorded, it does nothing.
+// The error is action.ErrAtWork if that process is still at work. Until end is called, this process
+// counts as at work.
 func (r *Request) begin(approved []policy.Approved) (end func(), err error) {
 	if r.Begin == nil || r.Config.DryRun || r.Deps.GitHub == nil || r.Config.Run.ID == 0 {
 		return func() {}, nil
@@ -275,7 +276,7 @@ func (r *Request) begin(approved []policy.Approved) (end func(), err error) {
 	return end, nil
 }
 
-// report returns the report of the items that came to the first door. Before anything is written,
+// report returns the report of the items that came to intake. Before anything is written,
 // onlyDecided is set, and results are those that are decided already.
 func (g *Gate) report(collected intake.Result, r Request, plan *apply.Plan, denied []policy.Denied, results []apply.Result, onlyDecided bool) *report.Report {
 	slices.SortStableFunc(results, func(a, b apply.Result) int { return a.Line - b.Line })
@@ -302,8 +303,8 @@ func withoutDenied(approved []policy.Approved, results []apply.Result) (left []p
 	return left
 }
 
-// tooFew adds an entry to rejected for each kind of which the configuration demands more items than
-// were approved.
+// tooFew adds an entry to rejected, unless it has one, for each kind of which the configuration
+// demands more items than were approved of the agent's.
 func (g *Gate) tooFew(rejected []intake.Rejected, approved []policy.Approved) []intake.Rejected {
 	left := map[policy.Kind]int{}
 	for _, a := range approved {
@@ -322,7 +323,7 @@ func (g *Gate) tooFew(rejected []intake.Rejected, approved []policy.Approved) []
 	return slices.Concat(rejected, few)
 }
 
-// refusedResults returns the results of own items that the first door refused, because GitHub
+// refusedResults returns the results of own items that intake refused, because GitHub
 // would not accept what they quote.
 func refusedResults(refused []intake.Rejected) []apply.Result {
 	var results []apply.Result
@@ -333,7 +334,7 @@ func refusedResults(refused []intake.Rejected) []apply.Result {
 }
 
 // ServerHost returns the host of the GitHub server that the environment names, "" for
-// github.com.
+// github.com and for an address that is not valid.
 func ServerHost(getenv func(string) string) string {
 	u, err := url.Parse(action.ServerURL(getenv))
 	if err != nil || u.Hostname() == "github.com" {

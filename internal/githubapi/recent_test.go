@@ -42,7 +42,7 @@ func TestRecent(t *testing.T) {
 	if len(reviews) != 100 || reviews[99].ID != 5_000_000_119 || reviews[99].Body != "Review 119" || reviews[99].NodeID == "" || reviews[99].URL == "" || reviews[99].Author.DatabaseID == 0 {
 		t.Errorf("%d reviews, the last %+v", len(reviews), reviews[len(reviews)-1])
 	}
-	var comments []string
+	var comments []string // in the order of their reviews
 	for _, c := range got.Comments[pull] {
 		comments = append(comments, fmt.Sprint(c.ID, c.ReviewID, c.InReplyTo, c.Body))
 	}
@@ -86,6 +86,8 @@ func TestRecentWithoutNumbers(t *testing.T) {
 	}
 }
 
+// TestListComments asserts that only new comments are listed, the newest first: that of the last
+// issue.
 func TestListComments(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// collect runs NDJSON through the door, without limits unless cfg has some.
+// collect runs NDJSON through intake, without limits unless cfg has some.
 func collect(t testing.TB, cfg Config, ndjson string) Result {
 	t.Helper()
 	if cfg.Max == nil {

@@ -19,7 +19,8 @@ import (
 
 // Schema is the tables of this package, to be passed to store.Open.
 var Schema = store.Schema{Package: "loops", Steps: []store.Step{
-	// idle is 1 while the loop waits for a person, due when its timer is (milliseconds).
+	// idle is 1 while the loop waits for a person; due is when its timer ends (Unix time in
+	// milliseconds), 0 without a timer.
 	store.Both(`CREATE TABLE loops (id TEXT PRIMARY KEY, repository TEXT NOT NULL, issue BIGINT NOT NULL, ordinal BIGINT NOT NULL,
 			state TEXT NOT NULL, status TEXT NOT NULL, outcome TEXT NOT NULL, idle BIGINT NOT NULL, due BIGINT NOT NULL, settings TEXT NOT NULL);
 		CREATE UNIQUE INDEX loops_number ON loops (repository, issue, ordinal);
@@ -245,9 +246,9 @@ func (b *Book) openNext(ctx context.Context, tx store.Tx, l fixloop.Loop, last i
 	return loop, b.engine.Enqueue(tx, engine.Request{Queue: queue(loop.ID), Workflow: workflow, ID: workflowID(loop.ID), Input: loop.ID})
 }
 
-// revive begins the workflow of an open loop again if it has ended, because of a defect or because
-// an earlier version was interrupted. Nothing is lost: the state of the loop is in this package's
-// own tables.
+// revive begins the workflow of an open loop again if it is gone, or has ended because of a defect
+// or because an earlier version was interrupted. Nothing is lost: the state of the loop is in this
+// package's own tables.
 func (b *Book) revive(ctx context.Context, id string, queue func(id string) string) error {
 	name := workflowID(id)
 	states, err := b.engine.States(name)

@@ -52,7 +52,8 @@ var (
 )
 
 // denoCommands returns the commands of a project of Deno's: its tasks "build" and "test", otherwise
-// Deno's own. The tests get the permissions that the project's hooks and CI give them.
+// Deno's own. Deno's own tests get the permissions and the like that the project's hooks and CI
+// give them. There is no build of Deno's own where the project runs Deno with --no-check.
 func (p *project) denoCommands(dir string) commands {
 	c := commands{style: p.style(dir, JavaScript, wording{})}
 	tasks, texts := p.denoTasks(dir), p.commandTexts(dir)

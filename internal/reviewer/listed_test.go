@@ -16,8 +16,9 @@ var listedLanguages = map[string]struct{ file, around, sink string }{
 	"rust":       {"a.rs", "const COLUMNS: [&str; 2] = [\"a\", \"b\"];\nasync fn f(Query(q): Query<Q>) {\nBODY\n}\n", "    sqlx::query(&format!(\"SELECT a FROM t ORDER BY {}\", s)).fetch_all(&pool).await;"},
 }
 
-// TestChosenFromAList asserts that a value which the program has chosen from a list of its own does
-// not count as a request's, and that code which only looks like such a choice is found.
+// TestChosenFromAList asserts that a value which the program has chosen from a list of its own, or
+// read as a number or the like, does not count as a request's, and that code which only looks as if
+// it did so is found.
 func TestChosenFromAList(t *testing.T) {
 	t.Parallel()
 	for language, cases := range map[string]map[bool][]string{ // bodies, by whether something is found

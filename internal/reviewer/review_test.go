@@ -146,9 +146,9 @@ func TestWhoIsJudgedDoesNotSilenceTheJudge(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		file       File
-		newCount   bool
+		newCount   bool // whether the owner lets new comments count
 		suppressed bool
-		isNew      bool
+		isNew      bool // whether the comment is listed as new
 	}{
 		{"a new comment on new code", File{Path: "a.js", Text: ignoreMedium + "\n" + medium}, false, false, true},
 		{"a new comment on a line", File{Path: "a.js", Text: medium + " " + ignoreMedium, Changed: line(1, 1), Patch: "@@ -1 +1 @@\n-" + medium + "\n+" + medium + " " + ignoreMedium}, false, false, true},
@@ -240,7 +240,7 @@ func TestInventedLoginsOfTestsAreNotSecrets(t *testing.T) {
 }
 
 // A change does not exempt a file from review by a long line that it adds: only a file that had such a
-// line before, or that is new, counts as minified.
+// line before, that is new, or whose diff is not known, counts as minified.
 func TestALongLineExemptsNoFile(t *testing.T) {
 	long := "// " + strings.Repeat("x", longestLine) + "\n"
 	for name, c := range map[string]struct {
@@ -260,6 +260,8 @@ func TestALongLineExemptsNoFile(t *testing.T) {
 	}
 }
 
+// TestSkippedFilesAreListed asserts which files are listed as skipped. One of an unknown language
+// is not.
 func TestSkippedFilesAreListed(t *testing.T) {
 	got := security(t, Config{MaxFileBytes: 20000},
 		File{Path: "big.js", Text: strings.Repeat("f();\n", 5000)},

@@ -182,8 +182,8 @@ func (l *logWriter) flush() bool {
 	return true
 }
 
-// beforeOpenBlock returns the offset of the line with which a block in PEM begins whose end may still
-// be to come, or the length of the lines.
+// beforeOpenBlock returns the offset of the first line of a block in PEM whose end may still
+// follow, or len(lines) if there is none.
 func beforeOpenBlock(lines []byte) int {
 	begin := bytes.LastIndex(lines, []byte("-----BEGIN "))
 	if begin < 0 || len(lines)-begin > mostHeld || bytes.Contains(lines[begin:], []byte("-----END ")) {

@@ -50,7 +50,7 @@ func TestReaderFrames(t *testing.T) {
 		{"lines", "{\"a\":1}\n{\"b\":2}\n", []string{`1-1: {"a":1}`, `2-2: {"b":2}`}},
 		{"no newline at the end", `{"a":1}`, []string{`1-1: {"a":1}`}},
 		{"byte order mark, CRLF, NUL, blank lines", "\ufeff{\"a\":1}\r\n\r\n\x00\x00{\"b\":2}\x00\r\n\n", []string{`1-1: {"a":1}`, `3-3: {"b":2}`}},
-		{"two on a line", `{"a":1}{"b":"}{"}   {"c":3} , {"d":4}`, []string{`1-1: {"a":1}`, `1-1: {"b":"}{"}`, `1-1: {"c":3} ,`, `1-1: {"d":4}`}},
+		{"several on a line", `{"a":1}{"b":"}{"}   {"c":3} , {"d":4}`, []string{`1-1: {"a":1}`, `1-1: {"b":"}{"}`, `1-1: {"c":3} ,`, `1-1: {"d":4}`}},
 		{"over several lines", "{\n  \"a\": [\n    {\"b\": 1},\n    {\"c\": 2}\n  ]\n}\n{\"d\":1}", []string{"1-6: {\n  \"a\": [\n    {\"b\": 1},\n    {\"c\": 2}\n  ]\n}", `7-7: {"d":1}`}},
 		{"a nested list without indentation", "{\"a\":[\n{\"b\":1},\n{\"c\":2}\n]}", []string{"1-4: {\"a\":[\n{\"b\":1},\n{\"c\":2}\n]}"}},
 		{"over several lines, then another on the last", "{\"a\":\n1} {\"b\":2}\n{\"c\":3}", []string{"1-2: {\"a\":\n1}", `2-2: {"b":2}`, `3-3: {"c":3}`}},
@@ -155,6 +155,7 @@ func TestReaderBoundsBatches(t *testing.T) {
 				last = b.Lines[len(b.Lines)-1]
 			}
 		}
+		// On one line, what follows the first maxOnLine records is one error.
 		want := map[string]int{"short lines": 100_000, "one line": maxOnLine + 2, "a document": 100_001}[name]
 		if all != want || last.Err != nil {
 			t.Errorf("%s: %d records, the last with %v; want %d", name, all, last.Err, want)

@@ -17,7 +17,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// secondReader is goldmark with all of GitHub's extensions on and raw HTML kept.
+// secondReader is goldmark with GitHub's extensions and goldmark's attributes on, and raw HTML
+// kept.
 var secondReader = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.GFM, extension.Footnote),
@@ -74,7 +75,8 @@ var (
 	rightToLeft             = regexp.MustCompile(`[\p{Hebrew}\p{Arabic}]`)
 )
 
-// problems lists what acts in rendered, which is HTML made of the Markdown in source.
+// problems lists what is live, hidden or unsafe in rendered, which is HTML made of the Markdown in
+// source.
 func (c checker) problems(source, rendered string) []string {
 	doc, err := xhtml.Parse(strings.NewReader(rendered))
 	if err != nil {
@@ -313,8 +315,8 @@ func unseen(n *xhtml.Node) bool {
 	return false
 }
 
-// asciiHost writes the host of an address in Punycode, letter by letter. Browsers would change some
-// names before they look them up. Such a name does not become that of an allowed host here.
+// asciiHost writes the host of an address in Punycode. It does not map letters as browsers do, so a
+// name that browsers would change into an allowed host's stays another name here.
 func asciiHost(address string) string {
 	start := 0
 	if i := strings.Index(address, "://"); i >= 0 {

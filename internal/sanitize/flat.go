@@ -53,7 +53,7 @@ type flat struct {
 	// Markdown's code.
 	codes     []span
 	codeName  string // code or pre if the tag before begins that element, otherwise ""
-	codeStart int    // where that begins
+	codeStart int    // where the content of that element begins, in text
 	isHTML    bool   // the text is of a block of HTML, which is not read as Markdown
 }
 
@@ -125,7 +125,8 @@ func (f *flat) addReference(source, text string, start int) (ok bool, detail str
 }
 
 // needed reports whether a reference's character is needed where it is. A mark of direction is
-// never needed in a body without right-to-left characters; direction counts these.
+// never needed in a body without right-to-left characters; direction counts these. One of Unicode's
+// tag characters is never needed.
 func (f *flat) needed(ref strayRef, direction *directionCount) bool {
 	if isTag(ref.r) {
 		return false

@@ -24,8 +24,8 @@ func (r Release) isReleased() bool {
 	return hasV && strings.Count(version, ".") == 2 && isNumeric && !isDevelopment
 }
 
-// ref returns the text after the @ of an action: the commit with a comment, or the version if the
-// commit is not known, or v1 if neither is.
+// ref returns the text after the @ of an action: the commit with a comment, or the release if the
+// commit is not known, or v1 if it is not a release either.
 func (r Release) ref() string {
 	switch {
 	case r.Commit != "" && r.isReleased():

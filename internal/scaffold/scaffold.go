@@ -21,12 +21,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/textdiff"
 )
 
-// Answers are what a person is asked.
+// Answers are what a person answers to the questions of an Interview.
 type Answers struct {
 	// Allow names what agents may do: presets and kinds. If it is empty, agents may do nothing,
 	// and there is no workflow of an agent.
 	Allow []string `json:"allow"`
-	// Agent is the name of the agent that works.
+	// Agent is the name of the agent that works; it is not used if Allow is empty.
 	Agent string `json:"agent"`
 	// CheckPulls is whether pull requests are checked.
 	CheckPulls bool `json:"check_pull_requests"`
@@ -130,9 +130,9 @@ func SetUp(dir string, interview Interview, cfg Config) (Report, error) {
 	return Write(tree, cfg)
 }
 
-// Write brings the files of the answers into a work tree. A file that somebody edited is left as
-// it is, and reported with the difference, unless cfg.Force is set; a link or a directory in the
-// place of a file is an error. It can be repeated.
+// Write brings the files of the answers into a work tree. Unless cfg.Force is set, a file that is
+// Yours or Edited is left as it is. Of a file with a section of ours, only the section is written.
+// A link or a directory in the place of a file is an error. Write can be repeated.
 func Write(dir *action.Dir, cfg Config) (Report, error) {
 	w := &writer{dir: dir, cfg: cfg}
 	if err := w.readRecord(); err != nil {
@@ -293,7 +293,7 @@ func taskText(s selection) []byte {
 	return []byte(b.String() + when(len(s.presets) == 0, "\nSay here what the agent is to do.\n"))
 }
 
-// judge decides what becomes of a file, and returns the text that it gets.
+// judge decides what becomes of a file, and returns the text that it gets if it is written.
 func (w *writer) judge(f file) (Result, []byte, error) {
 	existing, err := w.read(f.path)
 	if err != nil {
