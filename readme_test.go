@@ -96,7 +96,7 @@ func TestReadmeIsShort(t *testing.T) {
 }
 
 // TestGatesActionIsTheSame compares actions/gate/action.yml with action.yml: it has the same
-// inputs and outputs, in the image of the gate.
+// inputs and outputs, and runs in the image of the gate.
 func TestGatesActionIsTheSame(t *testing.T) {
 	whole, err := os.ReadFile("action.yml")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCheckWithoutNetwork checks code that connects to two servers: one on this machine, and one
+// TestCheckWithoutNetwork checks code that connects to two servers: one of this test, and one
 // that the code starts itself. Without a network, only the second one answers.
 func TestCheckWithoutNetwork(t *testing.T) {
 	t.Parallel()
@@ -42,7 +42,7 @@ func TestCheckWithoutNetwork(t *testing.T) {
 			t.Parallel()
 			u := newUser(t)
 			u.write("home/checks.yml", c.config)
-			users := map[string]func() result{"another user": func() result { res, _ := u.check(append(c.args, "--allow-credentials")...); return res }}
+			users := map[string]func() result{"not root": func() result { res, _ := u.check(append(c.args, "--allow-credentials")...); return res }}
 			if os.Getuid() == 0 {
 				users["root"] = func() result {
 					return run(t, u.repo, append(u.env, "TMPDIR="+t.TempDir()), "", append([]string{"check", "--config", filepath.Join(u.home, "checks.yml"), "--changed-files", "a.js"}, c.args...)...)

@@ -213,7 +213,7 @@ func TestPlanPageOfFindings(t *testing.T) {
 	}
 }
 
-// TestPlanPageThatCannotBeWritten asserts that a path where no file can be written is refused
+// TestPlanPageThatCannotBeWritten asserts that a path that cannot be used is refused
 // before anything is done, and that a full disk stops the run.
 func TestPlanPageThatCannotBeWritten(t *testing.T) {
 	t.Parallel()

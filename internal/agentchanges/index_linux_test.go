@@ -15,10 +15,10 @@ import (
 func TestIndexSparesReading(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
-		"version 2": {"update-index", "--index-version=2"},
-		"version 4": {"update-index", "--index-version=4"},
-		"version 3": {"update-index", "--skip-worktree", "gone.txt"},
-		"extended":  {"update-index", "--force-untracked-cache"},
+		"version 2":    {"update-index", "--index-version=2"},
+		"version 4":    {"update-index", "--index-version=4"},
+		"version 3":    {"update-index", "--skip-worktree", "gone.txt"},
+		"an extension": {"update-index", "--force-untracked-cache"},
 	} {
 		for _, format := range []string{"sha1", "sha256"} {
 			t.Run(name+" "+format, func(t *testing.T) {

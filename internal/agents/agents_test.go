@@ -137,7 +137,8 @@ func TestParameterErrorIsThatOfTheSpec(t *testing.T) {
 }
 
 // TestPatched asserts that a patch is merged by the rules of RFC 7396, also into schemas, and that
-// one whose result is not a blueprint of the same name is refused.
+// one whose result is not a blueprint of the same name is refused. The patched one has the next
+// version.
 func TestPatched(t *testing.T) {
 	b := mustParse(t, crawler)
 	for patch, want := range map[string]func(*Blueprint){
@@ -158,7 +159,7 @@ func TestPatched(t *testing.T) {
 			continue
 		}
 		if expect.ParametersSchema != nil {
-			expect.ParametersSchema, got.ParametersSchema = compact(expect.ParametersSchema), compact(got.ParametersSchema)
+			expect.ParametersSchema, got.ParametersSchema = sorted(expect.ParametersSchema), sorted(got.ParametersSchema)
 		}
 		if d := cmp.Diff(expect, got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", patch, d)
@@ -176,7 +177,8 @@ func TestPatched(t *testing.T) {
 	}
 }
 
-func compact(raw json.RawMessage) json.RawMessage {
+// sorted returns JSON with the members of each object in order, without white space.
+func sorted(raw json.RawMessage) json.RawMessage {
 	var v any
 	_ = json.Unmarshal(raw, &v)
 	out, _ := json.Marshal(v)
@@ -250,7 +252,7 @@ func TestBuiltIns(t *testing.T) {
 			t.Errorf("%s: %v", b.Name, err)
 		}
 		if err := v.Parameters(b, []byte(`{}`)); err == nil {
-			t.Errorf("%s takes no parameters", b.Name)
+			t.Errorf("%s accepts {} as its parameters", b.Name)
 		}
 	}
 }

@@ -152,8 +152,8 @@ func TestWhatIsLeftInTheGroupIsKilled(t *testing.T) {
 	assertGone(t, spec.Dir)
 }
 
-// assertGone waits until the process whose id the script wrote is dead: killed
-// processes may stay as zombies until their parent reaps them.
+// assertGone waits until the process whose id the script wrote is dead. A zombie counts as dead: it
+// stays until its parent reaps it.
 func assertGone(t *testing.T, dir string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "pid"))
@@ -227,7 +227,7 @@ func TestErrors(t *testing.T) {
 		{"relative PATH", command.Spec{Program: "sh", Dir: "/bin", Env: []string{"PATH=.:"}}, "not found"},
 		{"a directory", command.Spec{Program: dir + "/", Dir: dir}, "is a directory"},
 		{"not executable", command.Spec{Program: plain, Dir: dir}, "not executable"},
-		{"no such path", command.Spec{Program: dir + "/x", Dir: dir}, "no such file"},
+		{"no such file", command.Spec{Program: dir + "/x", Dir: dir}, "no such file"},
 		{"bad environment", command.Spec{Program: "/bin/sh", Dir: dir, Env: []string{"A"}}, "not NAME=value"},
 		{"NUL in the environment", command.Spec{Program: "/bin/sh", Dir: dir, Env: []string{"A=\x00"}}, "not NAME=value"},
 		{"missing directory", command.Spec{Program: "/bin/sh", Dir: dir + "/none"}, "cannot start"},

@@ -72,7 +72,7 @@ func (in *checkInput) invalidOutput() []fieldError {
 }
 
 // copyTo updates a check run. Annotations are added to those of earlier requests, and a request without
-// a conclusion keeps the earlier one.
+// a conclusion keeps the earlier one. The texts of the output are always replaced.
 func (in *checkInput) copyTo(k *Check) {
 	k.Conclusion = cmp.Or(in.Conclusion, k.Conclusion)
 	k.Title, k.Summary, k.Text = in.Output.Title, in.Output.Summary, in.Output.Text
@@ -134,7 +134,8 @@ func onCheck(parameter string, h func(*Server, *conversation, *Check) reply) han
 	}
 }
 
-// getJob shows a job of a workflow run, whose id and name are those of its check run.
+// getJob shows a job of a workflow run, whose id and name are those of its check run. The job is
+// always in progress.
 func (s *Server) getJob(_ *conversation, k *Check) reply {
 	self := fmt.Sprintf("%s/actions/jobs/%d", s.repoURL(), k.ID)
 	return okay(object{"id": k.ID, "run_id": 1, "run_url": s.repoURL() + "/actions/runs/1", "node_id": fmt.Sprintf("CR_%d", k.ID), "head_sha": k.HeadSHA,
@@ -143,8 +144,8 @@ func (s *Server) getJob(_ *conversation, k *Check) reply {
 		"runner_group_id": nil, "runner_group_name": nil, "workflow_name": nil, "head_branch": nil})
 }
 
-// listChecks shows a commit's check runs, the newest first: all of them, or the
-// latest of each name and app.
+// listChecks shows a commit's check runs, the newest first: the latest of each name and app, or all
+// of them if the filter is "all". With check_name, it shows only those of that name.
 func (s *Server) listChecks(c *conversation) reply {
 	type nameAndApp struct {
 		name string

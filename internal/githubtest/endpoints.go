@@ -62,7 +62,7 @@ type (
 	issueHandler = func(*Server, *conversation, *Issue) reply
 )
 
-// The permissions of endpoints.
+// The permissions of endpoints. Of those that a ";" separates, one is enough.
 const (
 	actionsRead   = "actions=read"
 	checksRead    = "checks=read"
@@ -133,7 +133,7 @@ func endpoints() map[string]endpoint {
 }
 
 // onIssue returns a handler that calls h with the pull request of the path's pull_number, or with the
-// issue or pull request of its issue_number.
+// issue or pull request of its issue_number. If there is none, it answers 404.
 func onIssue(h issueHandler) handler {
 	return func(s *Server, c *conversation) reply {
 		text, onlyPulls := c.params["pull_number"]

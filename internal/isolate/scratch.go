@@ -36,7 +36,7 @@ type Scratch struct {
 // user may enter. It uses Workspace, Environ, TempDir, Copy and NoNetwork of the Config. In
 // the environment and in links, the copy's name replaces the workspace's, so that a program
 // that changes files by their absolute names does so in the copy. Links out of the
-// workspace stay as they are.
+// workspace lead where they led.
 //
 // The error explains why there can be no copy: the workspace is too large for the limits or for
 // half of the free space, the directory for temporary files is in it, or Airlock cannot
@@ -94,8 +94,8 @@ func (s *Scratch) Dir() string { return s.dir }
 // Notes lists what is not in the copy.
 func (s *Scratch) Notes() []Note { return s.notes }
 
-// Run runs a program as command.Run does. spec.Env is added to the environment, and
-// spec.Dir is the copy if it is "".
+// Run runs a program as command.Run does. spec.Env is added to the environment,
+// spec.Dir is the copy if it is "", and the Config decides about NoNetwork.
 func (s *Scratch) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
 	spec.Env = slices.Concat(s.env, spec.Env)
 	spec.Dir = cmp.Or(spec.Dir, s.dir)

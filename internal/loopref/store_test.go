@@ -22,7 +22,7 @@ var (
 	began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 )
 
-// open returns a store on a server with a git repository.
+// open returns a store on a server with a git repository and the pull requests 7 and 8.
 func open(t *testing.T, secret string) (*loopref.Store, *githubtest.Git, *githubtest.Server) {
 	t.Helper()
 	git := githubtest.NewGit(t)
@@ -41,7 +41,8 @@ func open(t *testing.T, secret string) (*loopref.Store, *githubtest.Git, *github
 	return &loopref.Store{GitHub: client, Repo: repo, Secret: secret}, git, server
 }
 
-// begin writes the log of a loop whose tests fail.
+// begin writes the log of a loop of pull request 7 whose tests fail. before is the log of the loop
+// before it, or nil.
 func begin(t *testing.T, s *loopref.Store, before *loopref.Log) *loopref.Log {
 	t.Helper()
 	if _, _, err := s.Load(t.Context(), 7); err != nil {
@@ -203,7 +204,7 @@ func TestTheNextLoopOfAPullRequest(t *testing.T) {
 	}
 }
 
-// forge puts another text in place of the log.
+// forge makes a text the log of the loop 7-1.
 func forge(git *githubtest.Git, text string) {
 	git.Commit("forged", map[string]string{"log.jsonl": text}, "Loop 7-1 open: forged")
 	git.Run("update-ref", "refs/airlock/loops/7-1", "refs/heads/forged")
@@ -222,7 +223,7 @@ func TestForgeriesAreFound(t *testing.T) {
 	for name, c := range map[string]struct{ secret, text, want string }{
 		"an event changed":         {"correct horse", strings.Replace(signed, "TestTotal", "TestOther", 1), "entry 3: the log of the loop was not written by Airlock"},
 		"an entry left out":        {"correct horse", lines[0] + strings.Join(lines[2:], ""), "entry 3 in place of 2"},
-		"signed with another":      {"wrong horse", signed, "was not written by Airlock"},
+		"another secret":           {"wrong horse", signed, "was not written by Airlock"},
 		"never signed":             {"correct horse", plain, "was not written by Airlock"},
 		"signed, without a secret": {"", signed, "give the step the secret"},
 		"changed without a secret": {"", strings.Replace(plain, "TestTotal", "TestOther", 1), "was changed since"},

@@ -13,7 +13,7 @@ import (
 )
 
 // TestAnotherProcessKeptItsFix has a second process keep its result of a fix while the command of
-// this one runs. The kept result must be what is applied, without a trace of this process's own.
+// this one runs. keptFix must return the kept result, without a trace of this process's own.
 func TestAnotherProcessKeptItsFix(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"), loops.Schema)
@@ -22,7 +22,7 @@ func TestAnotherProcessKeptItsFix(t *testing.T) {
 	}
 	defer st.Close()
 	h := &Hands{book: loops.NewBook(st)}
-	kept := fixer.Result{Files: []fixer.File{{Path: "old.go", Before: "100644 c0ffee"}}} // it is removed
+	kept := fixer.Result{Files: []fixer.File{{Path: "old.go", Before: "100644 c0ffee"}}} // which removes old.go
 	got, err := h.keptFix(t.Context(), "l", "fix/1/1", func() (fixer.Result, error) {
 		raw, err := json.Marshal(kept)
 		if err != nil {

@@ -47,12 +47,12 @@ const (
 	// maxMoved is how far a cut is moved, in bytes: more than a family of emoji or the longest
 	// character reference takes.
 	maxMoved = 64
-	// maxScript is how far back a character of ASCII is looked for, in bytes.
-	maxScript = 1024
+	// maxNonASCII is how far back a character of ASCII is looked for, in bytes.
+	maxNonASCII = 1024
 )
 
-// endBefore returns the last offset up to end at which a text may be cut; end where there is none
-// near it.
+// endBefore returns the last offset up to end at which a text may be cut; end itself if there
+// is none near it.
 func endBefore(s string, end int) int {
 	if amp := strings.LastIndexByte(s[max(0, end-maxMoved):end], '&'); amp >= 0 {
 		amp += max(0, end-maxMoved)
@@ -62,7 +62,7 @@ func endBefore(s string, end int) int {
 	}
 	// The search starts at the last ASCII character, because it begins a character as people see
 	// it.
-	start := max(0, end-maxScript)
+	start := max(0, end-maxNonASCII)
 	start += max(0, strings.LastIndexFunc(s[start:end], func(r rune) bool { return r < utf8.RuneSelf }))
 	for start < end && !utf8.RuneStart(s[start]) {
 		start++
@@ -102,8 +102,8 @@ func isUnicodeSpace(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\f' || r == '\r' || unicode.Is(unicode.Zs, r)
 }
 
-// isUnicodePunct reports whether r is a punctuation character to CommonMark: all
-// of ASCII's marks, including those that Unicode calls symbols.
+// isUnicodePunct reports whether r is a punctuation character to CommonMark: one to Unicode, or any
+// of ASCII's marks, even if Unicode calls it a symbol.
 func isUnicodePunct(r rune) bool {
 	if r < utf8.RuneSelf {
 		return isPunct(byte(r))

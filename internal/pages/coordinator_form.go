@@ -66,10 +66,11 @@ func (f *formField) Rows() int {
 	return min(max(strings.Count(f.Value, "\n")+2, 3), 20)
 }
 
-// formOption is one value of a choice, as JSON.
+// formOption is one value of a choice.
 type formOption struct {
-	Value, Label string
-	Selected     bool
+	Value    string // as JSON; "" for none
+	Label    string
+	Selected bool
 }
 
 // property is the part of a property's schema that a form uses.
@@ -240,7 +241,7 @@ func (p property) kind() (kind string, nullable bool) {
 	return kind, nullable
 }
 
-// hints returns the limits and the default in words.
+// hints returns the limits, the examples and the default in words.
 func (p property) hints() (list []string) {
 	addIf := func(applies bool, format string, args ...any) {
 		if applies {

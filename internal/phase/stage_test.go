@@ -44,7 +44,7 @@ type stage struct {
 	mu    sync.Mutex
 	now   time.Time
 	steps map[string][]step
-	ran   []string // "command line", with " @directory" if it did not run in dir
+	ran   []string // command lines, each with " @DIRECTORY" if it did not run in dir; of sh the script
 	waits []time.Duration
 	specs []command.Spec
 	dir   string

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/jsonrepair"
 )
 
-// NotRequestError is the error of a record that contains an object and does not ask
-// for it: it is commented out, struck through, quoted, or part of a sentence.
+// NotRequestError is the error of a record whose object is not meant as a request: it is commented
+// out, for example, or part of a sentence.
 type NotRequestError struct {
 	// Why continues a sentence about the record: "it is commented out".
 	Why string
@@ -28,19 +28,17 @@ var ErrInText = &NotRequestError{"it is part of a longer text"}
 type hider struct {
 	open, end string
 	why       string
-	// anywhere is whether it also counts in the middle of a line. It then ends with its
-	// paragraph at the latest, as in Markdown.
+	// anywhere is whether it also counts in the middle of a line. In what firstHider returns, it is
+	// whether the part ends with its paragraph at the latest, as in Markdown.
 	anywhere bool
-	// style is how a terminal shows the text after it, until a control sequence resets it. A hider
-	// with a style has no end.
+	// style is how a terminal shows the text after it, until a control sequence resets it. The
+	// end of such a hider is "".
 	style jsonrepair.TerminalStyle
 }
 
-// commentedOut is why a comment is not a request.
-const commentedOut = "it is commented out"
-
-// Why nothing in an element is a request.
+// Why an object is not a request.
 const (
+	commentedOut  = "it is commented out"
 	struckThrough = "it is struck through"
 	quotation     = "it is quoted"
 	unseen        = "it is hidden"
@@ -89,7 +87,7 @@ const (
 	lineStart = false
 )
 
-// elements returns the hiders of elements by their names. A start tag must end after its name.
+// elements returns the hiders of the elements with these names. A start tag may have attributes.
 func elements(why string, anywhere bool, names ...string) []hider {
 	all := make([]hider, len(names))
 	for i, name := range names {
@@ -121,8 +119,8 @@ func (h *hidden) err() error {
 	return &NotRequestError{fmt.Sprintf("%s, by the %q on line %d", h.why, h.open, h.line)}
 }
 
-// read continues through a text on a line, which is not part of an object. start is
-// whether the text begins the line.
+// read continues through a text that is not part of an object. line is the number of its line, and
+// start is whether it begins the line.
 func (h *hidden) read(text []byte, line int, start bool) {
 	for i := 0; ; {
 		if h.active() && h.open == ifZero {
@@ -152,7 +150,7 @@ func (h *hidden) read(text []byte, line int, start bool) {
 	}
 }
 
-// endIn returns the offset after what ends h in a text, or -1.
+// endIn returns the offset after what ends h in a text, or -1. It updates the style of h.
 func (h *hidden) endIn(text []byte) int {
 	if h.style == 0 {
 		n := indexFold(text, h.end)
@@ -175,8 +173,8 @@ func (h *hidden) endIn(text []byte) int {
 	}
 }
 
-// readCondition continues through a line that C leaves out: a condition within it has an end
-// of its own.
+// readCondition continues through a line of what C leaves out: an #endif, #else or #elif ends it,
+// unless it belongs to a condition within it.
 func (h *hidden) readCondition(text []byte) {
 	directive, ok := bytes.CutPrefix(bytes.TrimLeft(text, " \t"), []byte("#"))
 	if !ok {

@@ -21,9 +21,10 @@ func section() []byte {
 		sectionEnd + "\n")
 }
 
-// mergeSection returns a file's text with our section. The section replaces an earlier one of
-// ours, or else comes at the end. Everything else stays byte for byte. It fails unless the text has
-// each marker once, in their order, or neither. It also fails if the text has a NUL, as UTF-16 does.
+// mergeSection returns a file's text with our section, in the text's line endings. The section
+// replaces an earlier one of ours, or else comes at the end. Everything else stays byte for byte.
+// It fails unless the text has each marker once, in their order, or neither. It also fails if the
+// text has a NUL, as UTF-16 does.
 func mergeSection(text, section []byte) ([]byte, error) {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return nil, errors.New("it is not UTF-8, so no section can be added to it: save it in UTF-8")

@@ -21,8 +21,8 @@ const (
 	mostEscape = 9
 )
 
-// endsInMark reports whether a text is cut at an offset. An escape that begins or ends at the
-// offset may be cut instead. mark is where the mark of the cut is.
+// endsInMark reports whether a text is cut at an offset. The rest of an escape that begins at the
+// offset, or shortly before it, may stand before the mark. mark is where the mark is.
 func endsInMark(text string, offset int) (mark int, ok bool) {
 	n := strings.Index(text[offset:min(len(text), offset+mostEscape+len(cutMark))], cutMark)
 	if n <= 0 {
@@ -54,7 +54,8 @@ func (k *knownSet) findCut(text string) []Hit {
 	return hits
 }
 
-// findCut returns where beginnings of issuers' tokens are directly before a mark.
+// findCut returns where beginnings of issuers' tokens, or of passwords in URLs, are directly before
+// a mark.
 func (s *ruleSet) findCut(text string) []Hit {
 	if !strings.Contains(text, cutMark) {
 		return nil
@@ -104,7 +105,8 @@ func looksRandom(part string) bool {
 		strings.ContainsFunc(part, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' })
 }
 
-// beginningOf returns an expression that matches every text with which a match of tree can begin.
+// beginningOf returns a function that returns an expression for every text with which a match of
+// tree can begin. Its first call compiles the expression.
 func beginningOf(tree *syntax.Regexp) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\A(?:` + beginning(tree).String() + `)\z`)

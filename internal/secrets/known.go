@@ -15,7 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// Known is an exact value that must not leave: the token, a line of the `secrets` input.
+// Known is an exact value that must not leave: the token, or a value of the `secrets` input.
 type Known struct {
 	Name  string      // what it is, for people, such as "the token"
 	Value token.Token // one line or several; a Token, because that never prints
@@ -28,13 +28,13 @@ const shortest = 6
 // knownSet looks for known values in all their forms.
 type knownSet struct {
 	search *searcher // nil without values
-	forms  []form
+	forms  []form    // by the ids of search
 }
 
-// form is one way to write a known value.
+// form is about one way to write a known value.
 type form struct {
-	name    string
-	encoded bool
+	name    string // of the value
+	encoded bool   // the value does not contain it
 }
 
 // newKnownSet returns the set, and the names of the values that are too short.

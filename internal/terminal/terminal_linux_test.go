@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
-// wrapper is a writer that goes to another one.
+// wrapper is a writer around another one.
 type wrapper struct{ io.Writer }
 
 func (w wrapper) Unwrap() io.Writer { return w.Writer }

@@ -164,6 +164,8 @@ func BenchmarkOneLine(b *testing.B) {
 	}
 }
 
+// TestFoldCase asserts that letters change their case, but not those that only look like others,
+// such as the Kelvin sign.
 func TestFoldCase(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
