@@ -95,7 +95,7 @@ func TestLoad(t *testing.T) {
 		before = now
 	}
 	if n := count(t, conn, `SELECT count(*) FROM airlock.runs WHERE agent = 'echo' AND status = 'completed' AND attempt = 1`); n != total {
-		t.Errorf("%d of %d runs completed at once", n, total)
+		t.Errorf("%d of %d runs completed at the first attempt", n, total)
 	}
 }
 
@@ -114,13 +114,13 @@ func (c *cluster) makeRoom(t *testing.T, stop chan struct{}, room chan struct{},
 	for {
 		var notEnded int
 		mu.Lock()
-		begun := given - *created // by clients that have room and are still asking
+		unused := given - *created // room for which no run has been created yet
 		mu.Unlock()
 		if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM airlock.runs WHERE ended IS NULL AND status IN ('pending', 'running')`).Scan(&notEnded); err != nil {
 			t.Error(err)
 			return
 		}
-		for n := limit - notEnded - begun; n > 0; n-- {
+		for n := limit - notEnded - unused; n > 0; n-- {
 			select {
 			case room <- struct{}{}:
 				given++
@@ -163,7 +163,7 @@ type usage struct {
 	coordinatorMiB, workerMiB       int // of the process with the most memory
 }
 
-// used reads the processes' times, those of their children included, and their memory.
+// used reads the processor times of the processes and of their children, and the memory.
 func (c *cluster) used(t *testing.T) (u usage) {
 	t.Helper()
 	read := func(list []*process, total *time.Duration, most *int) {

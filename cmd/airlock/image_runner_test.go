@@ -24,7 +24,7 @@ import (
 const runnerUID = 1001
 
 // job is a job of a hosted runner, as its container actions see it: what the
-// runner mounts, who owns it, and the environment of a step.
+// runner mounts, and the environment of a step.
 type job struct {
 	t         *testing.T
 	temp      string // the runner's temporary directory, which contains home, commands and workflow
@@ -217,7 +217,8 @@ func (j *job) assertOwned() {
 	}
 }
 
-// assertNoSecret asserts that the step's output and all files contain no secret.
+// assertNoSecret asserts that the step's output, apart from commands that mask a secret, and all
+// files contain no secret.
 func (j *job) assertNoSecret(res result) {
 	j.t.Helper()
 	texts := map[string]string{"standard output": withoutMasks(res.stdout), "standard error": res.stderr}
@@ -248,6 +249,7 @@ func (j *job) outputs() map[string]string {
 	return workspace{output: filepath.Join(j.commands, "set_output_1")}.outputs(j.t)
 }
 
+// read returns the text of the file whose path has these elements.
 func (j *job) read(elements ...string) string {
 	return readFile(j.t, filepath.Join(elements...))
 }

@@ -29,7 +29,8 @@ type command struct{ name, props, message string }
 // parseLog returns the commands that the runner finds in a log (see ActionCommand and
 // ActionCommandManager of actions/runner). Lines end at \n, \r or both. A command is
 // "::name props::message" after white space, or "##[name props]message" anywhere. After
-// stop-commands, everything is ignored up to the command that its message names.
+// stop-commands, everything is ignored up to the command that its message names. If that is
+// missing, a command with a name that says so is added.
 func parseLog(log string) []command {
 	var got []command
 	stop := ""
@@ -92,6 +93,7 @@ func TestLogIsInert(t *testing.T) {
 	}
 }
 
+// Inert also changes carriage returns, which end a line for the runner, into line breaks.
 func TestInertChangesOnlyCommands(t *testing.T) {
 	for text, want := range map[string]string{
 		"std::vector<int> x;":            "std::vector<int> x;",

@@ -178,7 +178,8 @@ func TestBundleSeriesErrors(t *testing.T) {
 			}
 		})
 	}
-	for _, first := range []string{"# v4 git bundle\n\n", "# v2 git bundle\r\n\r\n"} { // which are not patches either
+	// FromFile does not take these for patches.
+	for _, first := range []string{"# v4 git bundle\n\n", "# v2 git bundle\r\n\r\n"} {
 		_, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: fresh.Open(), Name: "x", Data: []byte(first), Bases: []string{base}})
 		if err == nil || !strings.Contains(err.Error(), `the bundle "x" cannot be read: it begins with "# v`) {
 			t.Errorf("%q: %v", first, err)

@@ -143,8 +143,8 @@ func TestEachFindingHasOnePlace(t *testing.T) {
 	}
 }
 
-// TestAnUploadThatIsNotProcessedShowsNothing asserts that security findings are commented on
-// where code scanning may still refuse them.
+// TestAnUploadThatIsNotProcessedShowsNothing asserts that security findings get review comments
+// as long as code scanning has not processed their upload, because it may still refuse it.
 func TestAnUploadThatIsNotProcessedShowsNothing(t *testing.T) {
 	t.Parallel()
 	d := checkreport.New(onEverySurface()).Deliver(linked(t))
@@ -197,8 +197,9 @@ func TestACommentOfAnEarlierRunIsAPlace(t *testing.T) {
 }
 
 // TestAReviewerThatFailedIsShown asserts that a problem which is about no finding, such as that a
-// reviewer failed, is shown next to findings of the same check. What the reviewer may have found
-// before stays: its comments are not hidden, and no upload closes its alerts.
+// reviewer failed, is shown although its check has findings: in the details of the check run, or by
+// the job if there is no check run. What the reviewer may have found before stays: its comments are
+// not hidden, and no upload closes its alerts.
 func TestAReviewerThatFailedIsShown(t *testing.T) {
 	t.Parallel()
 	const why = "The review could not be done: semgrep ended with exit code 2"
@@ -223,8 +224,8 @@ func TestAReviewerThatFailedIsShown(t *testing.T) {
 	}
 }
 
-// TestNoPlaceIsCountedTwice asserts that what the list of a check's problems leaves out counts once:
-// each of it is a finding, which has its place.
+// TestNoPlaceIsCountedTwice asserts that the problems that a list only counts, as in "and 299
+// more", are not counted again if they are findings, because each finding has its annotation.
 func TestNoPlaceIsCountedTwice(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -63,8 +63,8 @@ func emptyOr[T any](list []T, name, why string) string {
 	return why
 }
 
-// canBeAsked reports whether an item may ask for a label that a pattern of the allowed ones
-// matches.
+// canBeAsked reports whether a pattern, which is one of the allowed labels, matches a label that
+// is not blocked.
 func canBeAsked(kc policy.KindConfig, pattern string) bool {
 	// \x01 stands for any text. A blocked pattern matches it only with a wildcard of its own.
 	example := strings.ReplaceAll(pattern, "*", "\x01")

@@ -39,7 +39,7 @@ type FileAt struct {
 	Commit string // "" for the default branch's
 }
 
-// FilesOnRefs is what FilesOnRefs found.
+// FilesOnRefs is what Client.FilesOnRefs found.
 type FilesOnRefs struct {
 	Repository string // the repository's node id
 	Files      []FileOnRef
@@ -116,8 +116,8 @@ func (q RefQuery) document() string {
 }` + fragment
 }
 
-// FilesOnRefs reads refs, which need not be branches, each with a file of its commit, and the
-// pull request that they are about.
+// FilesOnRefs reads refs, which need not be branches, each with a file of its commit, and the pull
+// request and the other file that q names.
 func (c *Client) FilesOnRefs(ctx context.Context, r Repo, q RefQuery) (FilesOnRefs, error) {
 	op := reading(r, "read the refs %s*", asMessage(q.Prefix+q.Containing))
 	var all FilesOnRefs

@@ -110,7 +110,7 @@ func TestSubmoduleIsNotFollowed(t *testing.T) {
 	}
 }
 
-// TestForgedObjects replaces, in the clone, the content of each object on the
+// TestForgedObjects replaces, in a clone for each, the content of an object on the
 // way to a file, as an agent with write access to .git could.
 func TestForgedObjects(t *testing.T) {
 	t.Parallel()
@@ -151,7 +151,7 @@ func (c clone) loose(oid string) []byte {
 	return data
 }
 
-// forge stores an object's file under another id.
+// forge stores an object's file under an id, which need not be the object's own.
 func (c clone) forge(oid string, data []byte) {
 	c.T.Helper()
 	path := filepath.Join(c.Dir, ".git/objects", oid[:2], oid[2:])
@@ -336,7 +336,7 @@ func TestHostileTrees(t *testing.T) {
 	r := c.Open()
 	for name, data := range map[string]string{
 		"a slash": entry("100644", "a/b"), "dots": entry("100644", ".."), "no name": entry("100644", ""),
-		"twice": entry("100644", "a") + entry("100755", "a"), "no mode": entry("x", "a"), "cut off": entry("100644", "a")[:20],
+		"twice": entry("100644", "a") + entry("100755", "a"), "not a mode": entry("x", "a"), "cut off": entry("100644", "a")[:20],
 	} {
 		if got, err := r.TreeChanges(t.Context(), commit, write(data)); err == nil {
 			t.Errorf("%s: %v", name, got)

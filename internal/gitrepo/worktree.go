@@ -28,8 +28,8 @@ type openDir struct {
 	root *os.Root
 }
 
-// errNotDir is returned for a path that leads through a link or a file. Git, too, sees nothing at
-// such a path.
+// errNotDir is returned for a path that leads through a link or a file. It is fs.ErrNotExist,
+// because git sees nothing at such a path either.
 var errNotDir error = notDirError{}
 
 type notDirError struct{}
@@ -126,8 +126,8 @@ func (w *WorkTree) List(dir string, limit int) ([]fs.DirEntry, error) {
 	}
 }
 
-// parent returns the handle of the directory that a path is in, until the next call, and
-// the last element of the path.
+// parent returns the handle of the directory that a path is in, and the last element of the path.
+// The handle is valid until the next call.
 func (w *WorkTree) parent(name string) (handle *os.Root, base string, err error) {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "" || part == "." || part == ".." {
@@ -142,8 +142,8 @@ func (w *WorkTree) parent(name string) (handle *os.Root, base string, err error)
 	return handle, path.Base(name), err
 }
 
-// dir returns the handle of a directory, "" or "a/b", until the next call. It is cheap
-// for directories near the one before.
+// dir returns the handle of a directory, such as "" or "a/b", which is valid until the next
+// call. It is cheap for directories near the one before.
 func (w *WorkTree) dir(dir string) (*os.Root, error) {
 	var parts []string
 	if dir != "" {

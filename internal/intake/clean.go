@@ -6,8 +6,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// clean cleans every text of a valid item, and its SARIF log. The result must still
-// be valid.
+// clean cleans the texts of a valid item, except for labels, and its SARIF log. It refuses the item
+// if it is no longer valid then.
 func (j *recordJudge) clean() {
 	j.cleaned, j.before = true, *j.notes
 	for _, t := range j.accepted.item.Texts() {

@@ -156,8 +156,8 @@ func (j *recordJudge) dispatch(members []schema.Member) bool {
 	return true
 }
 
-// normalise returns the members with fields and words in their canonical form, and
-// without the fields that the form does not have.
+// normalise returns the members with fields and words in their canonical form, without those
+// that say nothing, and without those that dropUnknown leaves out.
 func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
 	kind, form := j.kind, j.form
 	j.members = members
@@ -256,13 +256,13 @@ func (j *recordJudge) optional(name string) bool {
 	return !slices.Contains(j.form.schema.Required(), name)
 }
 
-// inCase returns a member's word in the letter case of the schema, if it is then
-// one of the schema's words.
-func (j *recordJudge) inCase(m schema.Member, to func([]byte) []byte) []byte {
+// inCase returns a member's word as rewrite changes it, if the schema accepts it only then;
+// otherwise the word as it is.
+func (j *recordJudge) inCase(m schema.Member, rewrite func([]byte) []byte) []byte {
 	if j.form.schema.AcceptsMember(m) {
 		return m.Value
 	}
-	word := schema.Member{Name: m.Name, Value: to(m.Value)}
+	word := schema.Member{Name: m.Name, Value: rewrite(m.Value)}
 	if !j.form.schema.AcceptsMember(word) {
 		return m.Value
 	}

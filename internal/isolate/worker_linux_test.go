@@ -166,6 +166,7 @@ func TestFilesOfWorkers(t *testing.T) {
 		t.Errorf("the workers' users are %v", users)
 	}
 	united := mustRun(t, sandbox.Run, sh(`id -u; for d in a b c; do cat $d/closed/f && echo >$d/closed/g && rm $d/closed/f && chmod 755 $d/closed || exit 1; done; mkdir -m 700 b/whole`))
+	// The first worker's user is the sandbox's own.
 	if united != users["a"]+"\nx\nx\nx" {
 		t.Errorf("the sandbox's own program says %q", united)
 	}
@@ -336,7 +337,8 @@ func rerunUnprivileged(t *testing.T) {
 }
 
 // TestAttacksOnAnotherWorkersProgram asserts that a worker's programs cannot reach a program of another
-// worker while it runs. Each script succeeds with a program of the same worker, save for the last.
+// worker while it runs. Each script but the last, which may need root, has to succeed with a
+// program of the same worker.
 func TestAttacksOnAnotherWorkersProgram(t *testing.T) {
 	t.Parallel()
 	sandbox, workers := openSplit(t, newRunner(t))

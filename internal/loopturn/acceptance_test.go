@@ -43,6 +43,7 @@ func TestLoopWithAcceptance(t *testing.T) {
 	b.verdict = b.verified(acceptance.Pass, acceptance.Pass)
 	r = b.must(pull(), b.found("wrong"))[0]
 	wantStatus(t, r, fixloop.AwaitingFix)
+	// While a check fails, a criterion that was unmet counts as unmet, whatever the verdict.
 	if request := r.Request(b.clock.Now()); !strings.Contains(request, "wrong") || !strings.Contains(request, "ac-2:") {
 		t.Error(request)
 	}

@@ -122,7 +122,8 @@ func (m *manifest) scriptTexts() []string {
 	return texts
 }
 
-// commands returns the commands that a package.json contains.
+// commands returns the commands that a package.json contains as one text: its scripts, and the
+// settings of tools that run commands, as JSON.
 func (m *manifest) commands() string {
 	var b strings.Builder
 	for _, s := range m.scriptTexts() {

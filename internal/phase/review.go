@@ -61,7 +61,7 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *CheckResult) 
 		r.Status = Fail
 		severity := f.Severity
 		if severity.Rank() == 0 {
-			severity = finding.Low // also one that is not known
+			severity = finding.Low // it is none, or not known
 		}
 		if severity.Rank() > r.Severity.Rank() {
 			r.Severity = severity
@@ -72,11 +72,11 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *CheckResult) 
 	r.Problems = append(r.Problems, list(bySeverity)...)
 }
 
-// notReviewed begins the problem of a review that did not take place.
+// notReviewed begins the problem of a review that did not take place, or not of all files.
 const notReviewed = "The review could not be done: "
 
-// NotReviewed reports whether a problem is that a review did not take place. If so, it returns why;
-// otherwise the problem.
+// NotReviewed reports whether a problem is that a review did not take place, or not of all files.
+// If so, it returns why; otherwise the problem.
 func NotReviewed(problem string) (why string, ok bool) {
 	return strings.CutPrefix(problem, notReviewed)
 }
@@ -92,7 +92,8 @@ func recovered(ctx context.Context, reviewer Reviewer, r ReviewRequest) (finding
 	return reviewer(ctx, r)
 }
 
-// joinedErrors returns the errors that were joined into one, or an error that is not joined alone.
+// joinedErrors returns the errors that err joins. If it joins none, it returns only err, or nil if
+// err is nil.
 func joinedErrors(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only at the top
 		return joined.Unwrap()

@@ -42,7 +42,8 @@ type Job struct {
 	// changed file counts as changed.
 	Diff []changes.ChangedFile
 	// Stamps, if not nil, returns when a file of Repository was last written, and its size in
-	// bytes, both as of shortly before. It saves looking at each file before the first command.
+	// bytes, both as of shortly before the validation. It saves looking at each file before the
+	// first command.
 	// ok is false for a file of which they are not known. It must be safe for concurrent use.
 	Stamps func(path string) (modified time.Time, size int64, ok bool)
 }
@@ -293,7 +294,7 @@ func newEngine(job Job, config Config, deps Deps) (*engine, error) {
 }
 
 // knownStamps returns a function for the stamps of files that are known without looking at them.
-// It is nil where none can be trusted, because a command may have written since.
+// It is nil if Job.Stamps is, or if a command may have written since.
 func (e *engine) knownStamps() func(string) (stamp, bool) {
 	if e.job.Stamps == nil || e.started.Load() {
 		return nil
@@ -369,8 +370,9 @@ func (e *engine) runRoot(ctx context.Context, r *rootRun) error {
 }
 
 // formatAgain does the formatter's check of a root again if it has passed. The linter has written
-// files since, and seldom as the formatter would. What the formatter then writes is linted again,
-// without another fix. The retries of both times count together.
+// files since, and seldom as the formatter would. The formatter's retries of both times count
+// together. What it then writes is linted again, without another fix, if the linter has passed and
+// can check without writing.
 func (e *engine) formatAgain(ctx context.Context, r *rootRun) error {
 	i := slices.IndexFunc(r.runs, func(w *run) bool { return w.plan.check == Formatter && w.out.Status == Pass && w.out.NotRun == "" })
 	if i < 0 {
@@ -390,8 +392,8 @@ func (e *engine) formatAgain(ctx context.Context, r *rootRun) error {
 	return err
 }
 
-// checkAgain does a check of a root again that has had a number of retries, and reports whether it
-// has written files.
+// checkAgain does check i of a root again, as one that has had this number of retries, and reports
+// whether it has written files this time.
 func (e *engine) checkAgain(ctx context.Context, r *rootRun, i, retries int) (rewrote bool, err error) {
 	first := r.runs[i].out
 	again, err := e.check(ctx, r.root, r.runs[i].plan, slices.Concat(r.runs[:i], r.runs[i+1:]), retries)

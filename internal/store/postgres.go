@@ -12,7 +12,8 @@ import (
 )
 
 // openPostgres returns the store in a database. It does not wait until it has reached the database.
-// Airlock's tables are in the database's schema "airlock", apart from the engine's.
+// Airlock's tables are in the database's schema "airlock", apart from those of the engine
+// that shares the database.
 func openPostgres(ctx context.Context, location string) (*Store, error) {
 	s := &Store{name: "PostgreSQL"}
 	if u, err := url.Parse(location); err == nil {

@@ -55,12 +55,12 @@ func SafeLines(s string) string {
 	return b.String()
 }
 
-// minWrapped is the least width to which Wrap breaks a paragraph, in columns.
+// minWrapped is the least width of a terminal for which Wrap breaks a paragraph, in columns.
 const minWrapped = 40
 
-// Wrap breaks a paragraph into lines that are narrower than a terminal of that width, unless a single
-// word is not; lines after the first begin with prefix. Where the terminal is too narrow, or width is
-// 0, s stays as it is.
+// Wrap breaks a paragraph into lines that are narrower than width, unless a single word is wider.
+// Lines after the first begin with prefix, and the first leaves room for a label of the same
+// length. If width is less than minWrapped, s stays as it is.
 func Wrap(s, prefix string, width int) string {
 	if width < minWrapped {
 		return s

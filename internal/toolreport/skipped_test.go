@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// reportOf returns the report on a command of tests that ended with exit code 0, whose streams both
-// have the output.
+// reportOf returns the report on a command of tests that ended with exit code 0 and wrote
+// the output to its standard output.
 func reportOf(t *testing.T, command, output string) Report {
 	t.Helper()
 	r, err := New(Tool{Command: []string{command}, Check: "tests"})
@@ -21,7 +21,7 @@ func reportOf(t *testing.T, command, output string) Report {
 }
 
 // TestAllSkipped asserts that a run is known to have run no test if all tests were skipped, as they
-// are if no name matches a filter, and that one test which ran is enough.
+// are if no name matches a filter, but not if one test ran, even one of another runner.
 func TestAllSkipped(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ command, skipped, ran string }{
@@ -68,8 +68,9 @@ func TestAllSkipped(t *testing.T) {
 	}
 }
 
-// TestGradleSkipped asserts that tests of Gradle count as not run where only its reports show that all
-// were skipped, and as run where they need not run again.
+// TestGradleSkipped asserts that no test of Gradle counts as run if its reports show that all were
+// skipped, or if no task had tests. Tests that are up to date count as run, and a note says so if
+// there are no others.
 func TestGradleSkipped(t *testing.T) {
 	t.Parallel()
 	const skipped = `<testsuite name="ATest" tests="1" skipped="1"><testcase name="a"><skipped/></testcase></testsuite>`

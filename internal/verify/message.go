@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-// ReadMessage reads the message that a flag names, up to the largest size of a message. read reads
-// at most limit+1 bytes of a file. The error carries its exit code.
+// ReadMessage reads the message that a flag names. read reads at most limit+1 bytes of a file: the
+// last one only shows that a message is too large. The error carries its exit code.
 func ReadMessage(read func(name string, limit int64) ([]byte, error), flag, name string) ([]byte, error) {
 	raw, err := read(name, acceptance.MaxMessage)
 	if err != nil {
