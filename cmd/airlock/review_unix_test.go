@@ -113,9 +113,9 @@ func TestStoppedWhileAReviewIsPending(t *testing.T) {
 	}
 }
 
-// TestStrangeAnswers asserts that, after an answer without content to a write, the program asks
-// GitHub whether the item was written. After a strange list, only the item that needs the list
-// fails.
+// TestStrangeAnswers asserts that, after an answer to a write that does not describe the item, the
+// program asks GitHub whether it was written. After a strange list, only the item that needs the
+// list fails. After an answer that the token has expired, the rest is not tried.
 func TestStrangeAnswers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

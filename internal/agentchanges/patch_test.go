@@ -107,14 +107,14 @@ func TestPatchSeriesOfOtherDiffs(t *testing.T) {
 	const mail = "From: =?ISO-8859-1?Q?J=F6rg?= <j@example.com>\nSubject: [PATCH 1/2]\n =?UTF-8?B?w4Q=?= [x]\nContent-Type: text/plain; charset=ISO-8859-1\nContent-Transfer-Encoding: quoted-printable\n\n" +
 		"Gr=FC=DFe=\n dich\n---\n\n--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+=C3=A4\n"
 	for name, x := range map[string]struct{ data, path, text, message string }{
-		"diff -u":         {"--- a.txt\t2024-01-01 00:00:00\n+++ a.txt\t2024-01-01 00:00:01\n" + hunk, "a.txt", "one\n2\n", ""},
-		"diff -u deep":    {"--- src/a.txt\n+++ src/a.txt\n" + hunk, "src/a.txt", "one\n2\n", ""},
-		"diff -ru":        {"diff -ru old/src/a.txt new/src/a.txt\n--- old/src/a.txt\n+++ new/src/a.txt\n" + hunk, "src/a.txt", "one\n2\n", ""},
-		"new file":        {"--- /dev/null\n+++ src/b.txt\n@@ -0,0 +1 @@\n+b\n", "src/b.txt", "b\n", ""},
-		"new file, b/":    {"--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+b\n", "b.txt", "b\n", ""},
-		"no index line":   {"diff --git a/src/a.txt b/src/a.txt\n--- a/src/a.txt\n+++ b/src/a.txt\n" + hunk, "src/a.txt", "one\n2\n", ""},
-		"looks like head": {"--- a.txt\n+++ a.txt\n@@ -1,2 +1,3 @@\n one\n two\n+++ b/x\n", "a.txt", "one\ntwo\n++ b/x\n", ""},
-		"encoded mail":    {mail, "src/a.txt", "one\n\u00e4\n", "\u00c4 [x]\n\nGr\u00fc\u00dfe dich"},
+		"diff -u":            {"--- a.txt\t2024-01-01 00:00:00\n+++ a.txt\t2024-01-01 00:00:01\n" + hunk, "a.txt", "one\n2\n", ""},
+		"diff -u deep":       {"--- src/a.txt\n+++ src/a.txt\n" + hunk, "src/a.txt", "one\n2\n", ""},
+		"diff -ru":           {"diff -ru old/src/a.txt new/src/a.txt\n--- old/src/a.txt\n+++ new/src/a.txt\n" + hunk, "src/a.txt", "one\n2\n", ""},
+		"new file":           {"--- /dev/null\n+++ src/b.txt\n@@ -0,0 +1 @@\n+b\n", "src/b.txt", "b\n", ""},
+		"new file, b/":       {"--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+b\n", "b.txt", "b\n", ""},
+		"no index line":      {"diff --git a/src/a.txt b/src/a.txt\n--- a/src/a.txt\n+++ b/src/a.txt\n" + hunk, "src/a.txt", "one\n2\n", ""},
+		"line like a header": {"--- a.txt\n+++ a.txt\n@@ -1,2 +1,3 @@\n one\n two\n+++ b/x\n", "a.txt", "one\ntwo\n++ b/x\n", ""},
+		"encoded mail":       {mail, "src/a.txt", "one\n\u00e4\n", "\u00c4 [x]\n\nGr\u00fc\u00dfe dich"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -342,7 +342,7 @@ func TestPatchSeriesErrors(t *testing.T) {
 		"outside, no prefix": {"--- /dev/null\n+++ ../evil\n@@ -0,0 +1 @@\n+x\n", "leaves the repository"},
 		"through a link":     {create("d")[:len("diff --git a/d b/d\nnew file mode 1")] + "20000\n--- /dev/null\n+++ b/d\n@@ -0,0 +1 @@\n+/etc\n\\ No newline at end of file\n" + create("d/passwd"), "d/passwd"},
 		"a hunk too long":    {"\n" + create("b.txt") + "+y\n", `line 8: by its @@ line, the hunk before has ended`},
-		"and with context":   {mail("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n two\n-three\n-- \n2.39\n"), `line 13: by its @@ line`},
+		"too long, context":  {mail("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n two\n-three\n-- \n2.39\n"), `line 13: by its @@ line`},
 		"a merge's":          {create("b.txt") + "diff --cc a.txt\nindex 1,2..3\n--- a/a.txt\n+++ b/a.txt\n@@@ -1,1 -1,1 +1,1 @@@\n--a\n -b\n++c\n", "line 7: the diff of a merge"},
 		"many mails":         {"From 0 Mon Sep 17 00:00:00 2001\n" + strings.Repeat("\nFrom ", 10_000), "has 10001 mails, and at most 10000"},
 	} {

@@ -114,7 +114,7 @@ func TestRegistry(t *testing.T) {
 		if _, err := r.Patch(ctx, "nobody", []byte(`{}`)); !errors.As(err, &notFound) {
 			t.Errorf("patching nobody: %v", err)
 		}
-		// The next step of a terminal, of the API and of the tools: each shows this error.
+		// A terminal, the API and the tools show the same error, so it names the next step of each.
 		if _, err := r.Get(ctx, "nobody"); !errors.As(err, &notFound) || !strings.Contains(err.Error(), "'airlock agents list', GET /agents and the tool list_agent_blueprints list") {
 			t.Errorf("getting nobody: %v", err)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // findings returns the items that a workflow run has for these findings: a review comment for
-// each, and one that resolves all others.
+// each, and an item that resolves the comments of all other findings.
 func findings(names ...string) []intake.OwnItem {
 	lines := []int{1, 2, 3, 4, 5, 6, 20, 21, 22, 23} // lines of the diff
 	var items []intake.OwnItem

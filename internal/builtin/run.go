@@ -30,7 +30,7 @@ import (
 // stop it together with every process that it started.
 type Run struct {
 	Agent   string   // required
-	Owner   Owner    // required; its Checks are those of the policy
+	Owner   Owner    // required; Do sets its Checks to those of the policy
 	Policy  string   // the file of the owner's configuration; "" for the usual one
 	PassEnv []string // the variables that a fixer gets
 }

@@ -108,7 +108,8 @@ type Annotation struct {
 }
 
 // Annotations returns the blocking findings, the most severe first, in plain text. A check that
-// failed without one has its first problem instead, and a review has the first reviewer that failed.
+// failed without one has its first problem instead. A review of which a reviewer failed has its
+// first such failure, even if it has findings.
 func (d *Document) Annotations(safe SafeText) []Annotation {
 	return d.annotations(safe, func(int) bool { return true }, true)
 }
@@ -159,8 +160,8 @@ func sarifCategory(job string, leg int) string {
 	return category
 }
 
-// SARIF returns the findings of the security review as a SARIF log, also those on lines
-// that did not change: code scanning compares complete states. version is Airlock's own.
+// SARIF returns the findings of the security review that name a file as a SARIF log, also those on
+// lines that did not change: code scanning compares complete states. version is Airlock's own.
 func (d *Document) SARIF(version string) (json.RawMessage, error) {
 	return d.sarif(version, sarifCategory("", 0))
 }
@@ -180,7 +181,8 @@ func (d *Document) sarif(version, category string) (json.RawMessage, error) {
 const ownTool = "airlock"
 
 // sarifRules returns d.rules for code scanning, which lists alerts under the short description of their
-// rule. The short description of one of Airlock's own rules says what to do, so its name replaces it.
+// rule. The short description of one of Airlock's own rules says what to do: it becomes the full
+// description, and the rule's name the short one.
 func (d *Document) sarifRules() finding.Rules {
 	rules := d.rules()
 	return func(tool, id string) (finding.Rule, bool) {

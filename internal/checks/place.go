@@ -132,8 +132,9 @@ func (p *Place) Masker() func(string) string {
 	return func(text string) string { return names.Replace(p.validation.deps.Scanner.Mask(text)) }
 }
 
-// document runs all checks, and returns what they found. If only the language is not known, it
-// returns both what the reviews found and an error.
+// document runs all checks, writes the files that they fixed in a copy back into the workspace, and
+// returns what they found. If only the language is not known, it returns both what the reviews
+// found and an error.
 func (p *Place) document(ctx context.Context) (*checkreport.Document, error) {
 	v := p.validation
 	result, details, err := p.validate(ctx, v.phase)

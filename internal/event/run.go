@@ -29,8 +29,8 @@ type Run struct {
 	// to both jobs.
 	Shared bool
 	// Claim distinguishes the job from another one with the same identity, where Shared is
-	// set. It consists of 4 hexadecimal digits for the attempt in which it is valid, 0000 for
-	// all attempts, and 12 for the job. It is "" where nothing distinguishes the jobs.
+	// set. It consists of 4 hexadecimal digits for the attempt in which it is valid (0000 means
+	// all attempts), and 12 digits for the job. It is "" where nothing distinguishes the jobs.
 	Claim string
 	// CheckRunID identifies the job in this attempt (job.check_run_id); 0 if unknown.
 	CheckRunID int64

@@ -12,16 +12,17 @@ import (
 const maxJSONDepth = 8
 
 // jsonReader reads completions in JSON. left is how many bytes it may still read of what begins like an
-// object and is none.
+// object but is not one.
 type jsonReader struct{ left int }
 
 // newJSONReader returns a reader for a text and all values in it.
 func newJSONReader(text string) *jsonReader { return &jsonReader{left: 16 * len(text)} }
 
-// readJSON returns the fix completions in a text that are written as the JSON of a Message. Each is
-// an object that begins a line, in a fence or not, or is in such an object: as it is, or as a text,
-// which may also be Markdown. Agents print such envelopes around what they answer. A message of another
-// type is not looked into: a fix request quotes what the checks printed.
+// readJSON returns the fix completions in a text that are written as the JSON of a Message, and
+// those in the Markdown that strings of JSON contain. It looks for objects that begin a line, in a
+// fence or not, and into their members and strings: agents print such envelopes around what they
+// answer. A message of another type is not looked into: a fix request quotes what the checks
+// printed.
 func (r *jsonReader) readJSON(src string, depth int) (out []Message, err error) {
 	for src != "" && r.left > 0 && depth < maxJSONDepth {
 		line := strings.TrimLeft(src, " \t>")
@@ -58,7 +59,7 @@ func (r *jsonReader) completionsIn(value json.RawMessage, depth int) (out []Mess
 	case depth >= maxJSONDepth:
 	case json.Unmarshal(value, &members) == nil:
 		var head struct{ Type Type }
-		_ = json.Unmarshal(value, &head) // it has a type or not
+		_ = json.Unmarshal(value, &head) // a type that is not a string counts as none
 		if head.Type == FixCompletion {
 			m, err := completionOf(value)
 			return []Message{m}, err

@@ -142,7 +142,8 @@ func TestNonsenseGivesTimeForAnotherAnswer(t *testing.T) {
 	p.wantDue(30 * time.Minute)
 }
 
-// An answer to a request that is over is late.
+// An answer to a request that is over is late, one to a request that was never made is invalid, and
+// a second start is a duplicate.
 func TestAnswersOfAFixerThatAreLate(t *testing.T) {
 	p := begun(t, Loop{})
 	p.results(failing(Tests, "a", "b"))

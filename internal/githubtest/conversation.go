@@ -251,7 +251,8 @@ func (s *Server) authenticate(c *conversation, header string) {
 	s.recognise(c, secret)
 }
 
-// recognise finds the token with this secret, and its account. No token has the secret "".
+// recognise finds the token with this secret, and its account. No token has the secret "". If the
+// fixture lists no tokens, any other secret is accepted.
 func (s *Server) recognise(c *conversation, secret string) {
 	if secret == "" {
 		c.badToken = true
@@ -300,7 +301,7 @@ func (s *Server) isPermitted(c *conversation, accepted string) bool {
 	return c.token == nil || readsPublic || c.token.has(accepted)
 }
 
-// has reports whether a token has one of the permissions.
+// has reports whether a token has one of the permissions. It has all if Permissions is nil.
 func (t *Token) has(accepted string) bool {
 	if t.Permissions == nil {
 		return true

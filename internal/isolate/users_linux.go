@@ -23,12 +23,12 @@ const (
 )
 
 // identities returns the identities that a user may have, in the order in which they are to be
-// tried. Only every second id is used, because the one after it must not be used, either: see
+// tried. Only every second id is used, because nobody may use the id after that of an identity: see
 // command.Identity.
 //
 // They begin at a random place, so that each run has users of its own. Another Airlock may run in a
-// container of the same machine: this process can see and end its programs, and neither of the two
-// may notice the other when it chooses.
+// container of the same machine: this process can see and end its programs, and it is possible that
+// neither of the two notices the other when it chooses.
 //
 // A user namespace may have no such ids. Its identities are the ids that Debian keeps free of
 // users, from 65000 to 65533. systemd lends the ids up to 65519 to services while they run, so
@@ -66,7 +66,7 @@ func mapped(file string, first, last uint64) bool {
 	return false
 }
 
-// claim takes an identity until its lock is closed: the wanted one, or otherwise one that
+// claim takes an identity until its lock is closed: the wanted one or, if wanted is nil, one that
 // nobody uses and that is not among those to avoid. The error is that of the first identity
 // that could not be taken.
 func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
@@ -94,9 +94,9 @@ func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
 
 // isSomebody reports whether the system knows the user or the group.
 func isSomebody(id command.Identity) bool {
-	_, user := osuser.LookupId(strconv.FormatUint(uint64(id.UID), 10))
-	_, group := osuser.LookupGroupId(strconv.FormatUint(uint64(id.GID), 10))
-	return user == nil || group == nil
+	_, noUser := osuser.LookupId(strconv.FormatUint(uint64(id.UID), 10))
+	_, noGroup := osuser.LookupGroupId(strconv.FormatUint(uint64(id.GID), 10))
+	return noUser == nil || noGroup == nil
 }
 
 // lock takes an identity that works here and that no other Airlock uses. If two of them used one

@@ -55,7 +55,8 @@ func (s *scanner) scanLine() {
 }
 
 // openBlocks opens the blocks that start on the line, inside the first depth containers of the
-// stack, and reports whether there were any.
+// stack, and reports whether there were any. A table's row and the underline of a heading count,
+// too.
 func (s *scanner) openBlocks(depth int, leafMatched bool) (opened bool) {
 	l := &s.line
 	switch s.leaf.kind {
@@ -279,7 +280,7 @@ func (s *scanner) blockStart(inParagraph bool) (kind BlockKind, number int) {
 	return 0, 0
 }
 
-// isThematicBreak reports whether the line from nonspace on, where a *, - or _ is, is a
+// isThematicBreak reports whether the line from nonspace on, which begins with *, - or _, is a
 // thematic break. It remembers where it failed, so that a line of many list
 // markers takes linear time.
 func (s *scanner) isThematicBreak() bool {
@@ -325,7 +326,7 @@ func listMarker(rest string, interrupts bool) int {
 	return n
 }
 
-// footnoteLabel returns the length of [^label]: at the start of rest, or 0.
+// footnoteLabel returns the length of "[^label]:" at the start of rest, or 0.
 func footnoteLabel(rest string) int {
 	if !strings.HasPrefix(rest, "[^") {
 		return 0
@@ -337,7 +338,7 @@ func footnoteLabel(rest string) int {
 	return 2 + n + 2
 }
 
-// isSetextLine reports whether rest, a run of = or -, is a setext underline.
+// isSetextLine reports whether rest, which begins with = or -, is a setext underline.
 func isSetextLine(rest string) bool {
 	return onlySpaces(rest[leadingRun(rest, rest[0]):])
 }
@@ -571,7 +572,8 @@ func (s *scanner) setextHeading() bool {
 	return true
 }
 
-// trimIndentedCode removes the blank lines at the end of the open indented code.
+// trimIndentedCode removes the blank lines at the end of the open indented code, and the line break
+// before them.
 func (s *scanner) trimIndentedCode() {
 	b := &s.doc.Blocks[s.leaf.block]
 	for b.PieceCount > 0 {

@@ -47,8 +47,8 @@ type File struct {
 
 // Result is what a reviewer found.
 type Result struct {
-	// Findings are about changed files, sorted, each once for each run of the command; also those
-	// on lines that did not change.
+	// Findings are sorted and about changed files, including their unchanged lines. Each run of the
+	// command adds a finding at most once.
 	Findings []finding.Finding
 	Rules    []toolreport.ToolRule // what the output contains about their rules
 	Notes    []string              // for people, in complete sentences
@@ -63,8 +63,8 @@ func (e *MissingError) Error() string {
 }
 
 // Review runs a valid reviewer (see Validate) on a request. The error is the context's, a
-// *MissingError, or explains why the review is missing or incomplete. With an error too, the Result
-// has what was found until then, without what a run printed that the context ended.
+// *MissingError, or explains why the review is missing or incomplete. The Result has what
+// was found before an error, except what was printed by a run that the context ended.
 func Review(ctx context.Context, run phase.Runner, cfg Config, req Request) (Result, error) {
 	w := &work{cfg: cfg, req: req, run: run, byPath: map[string]*File{}}
 	for _, f := range req.Diff {
@@ -259,7 +259,8 @@ func (w *work) failure(r command.Result, report toolreport.Report, limit time.Du
 	return nil
 }
 
-// lastLines returns what a command printed last, as one line.
+// lastLines returns the end of what a command printed, as ": " and one line, or "" if it printed
+// nothing. Standard output counts only if standard error is blank.
 func (w *work) lastLines(r command.Result) string {
 	mask := w.req.Mask
 	if mask == nil {
@@ -316,7 +317,8 @@ func (w *work) add(r toolreport.Report) {
 	}
 }
 
-// toolName returns the name of a tool, which is never that of the built-in reviewer.
+// toolName returns the name of a tool or, if that is empty or the built-in reviewer's, this
+// reviewer's.
 func (w *work) toolName(tool string) string {
 	if tool = printableLine(tool); tool == "" || strings.EqualFold(tool, builtIn) {
 		return w.cfg.Name
@@ -342,7 +344,7 @@ func (w *work) noteLeftOut() {
 }
 
 // checked returns a finding with printable texts, and removes from its place what is beyond the
-// file's last line.
+// file's last line. A finding that loses a part of its place loses its suggestion, too.
 func checked(f finding.Finding, lines int) finding.Finding {
 	f.Rule, f.Message = printableLine(f.Rule), printable(f.Message)
 	last := max(f.Range.StartLine, f.Range.EndLine)

@@ -31,7 +31,7 @@ func (r TargetRule) String() string {
 }
 
 // Target is what an approved item acts on. The zero Target belongs to kinds
-// that make something new or act on the repository itself.
+// that make something new or act on the repository itself, and to pushes to a configured branch.
 type Target struct {
 	// Number is the issue's, pull request's or discussion's number.
 	Number int
@@ -48,8 +48,8 @@ type named struct {
 	field  safeoutput.NumberField
 }
 
-// namedBy returns the target that an item names. The first door leaves at most one field
-// that names it.
+// namedBy returns the target that an item names. Intake leaves at most one field that names
+// it.
 func namedBy(it safeoutput.Item, spec safeoutput.Spec) named {
 	for _, f := range spec.NumberFields {
 		if n, ok := safeoutput.Field(it, f.Name).(*int); ok && *n != 0 {

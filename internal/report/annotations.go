@@ -10,8 +10,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/apply"
 )
 
-// Annotations returns one annotation for everything that was not done, and for each text of an
-// agent that could only be shown this way. What the checks found has annotations of its own.
+// Annotations returns one annotation for each item of an agent that was not done, for each
+// different failure of Airlock's own items, and for each text of an agent that could only be shown
+// this way. What the checks found has annotations of its own.
 func (r *Report) Annotations() []action.Annotation {
 	var out []action.Annotation
 	for _, row := range r.notDone() {

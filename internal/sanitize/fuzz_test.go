@@ -50,8 +50,9 @@ func FuzzJoined(f *testing.F) {
 	})
 }
 
-// FuzzRaw asserts that a plain text, a title or a message does not change when it is cleaned again,
-// that titles and labels are within their limits, and that an accepted address is allowed.
+// FuzzRaw asserts that a cleaned plain text, title or message is valid UTF-8, is not much longer
+// than before, and does not change when it is cleaned again; that titles are within their limit;
+// and that accepted labels and addresses are allowed.
 func FuzzRaw(f *testing.F) {
 	seeds(f)
 	s := mustNew(f, Config{AllowedMentions: []string{"octo"}})
