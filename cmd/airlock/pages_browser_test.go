@@ -236,9 +236,9 @@ func pagesServer(t *testing.T, args ...string) (c coordinator, tokens map[string
 	return serve(t, dir), tokens
 }
 
-// TestPagesByKeyboard uses the pages with the keys alone, as people may: it signs in, starts an
-// agent with wrong parameters, reads, corrects, watches it run, stops another one, decides about a
-// loop, and signs out. The output of the run does nothing to the page.
+// TestPagesByKeyboard uses the pages with the keys alone, as people may: it signs in, gives an agent
+// wrong parameters, reads what is wrong, corrects them, watches the run, stops another one, decides
+// about a loop, and signs out. The output of the run does nothing to the page.
 func TestPagesByKeyboard(t *testing.T) {
 	t.Parallel()
 	c, tokens := pagesServer(t)
@@ -255,7 +255,7 @@ func TestPagesByKeyboard(t *testing.T) {
 		t.Errorf("the cookies are %+v", cookies)
 	}
 
-	// Wrong parameters, read, correct.
+	// Give wrong parameters, read what is wrong, and correct them.
 	b.follow("Agents")
 	b.waitUntil(`location.pathname === "/ui/agents"`)
 	b.follow("crawler")
@@ -309,7 +309,7 @@ func TestPagesByKeyboard(t *testing.T) {
 	b.follow("Stop the run")
 	b.waitUntil(`document.querySelector("#state .badge").textContent === "stopped"`)
 
-	// Decide: allow another iteration, then abort, which the page asks to confirm.
+	// Decide: allow two more iterations, then abort, which the page asks to confirm.
 	b.follow("Start")
 	b.waitUntil(`location.pathname === "/"`)
 	b.untilText("1 loop to decide about")
@@ -409,7 +409,8 @@ func TestPagesEndWithTheSession(t *testing.T) {
 // everyPage are the addresses of all sorts of pages; RUN stands for a run.
 var everyPage = []string{"/", "/ui/agents", "/ui/agents/crawler", "/ui/agents/phase-validation", "/ui/agents/crawler?as=json", "/ui/runs", "/ui/runs/RUN", "/ui/loops", "/ui/loops/octo%2Fshop%239.1", "/ui/loops/octo%2Fshop%239.1/decision?decision=abort", "/ui/nothing"}
 
-// contrast finds the text with the least contrast to its background.
+// contrast is JavaScript that finds the text with the least contrast to its background, and how light
+// the page is.
 const contrast = `(() => {
 	const rgb = c => (c.match(/[\d.]+/g) || []).map(Number);
 	const light = c => { const [r, g, b] = rgb(c).map(v => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }); return .2126 * r + .7152 * g + .0722 * b; };
@@ -426,7 +427,7 @@ const contrast = `(() => {
 })()`
 
 // TestPagesOnAPhoneAndInTheDark asserts that no page is wider than a phone, that each can be read in
-// both colours, and that a run can be started, looked at and stopped without script.
+// both colour schemes, and that a run can be started, looked at and stopped without script.
 func TestPagesOnAPhoneAndInTheDark(t *testing.T) {
 	t.Parallel()
 	c, tokens := pagesServer(t)

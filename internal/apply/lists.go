@@ -138,8 +138,8 @@ func (l *ownList) answered(replied map[int64]bool) {
 	}
 }
 
-// ownRecent returns our own objects among what was read last. A review that is not submitted
-// carries nothing yet.
+// ownRecent returns our own objects among the newest ones. It leaves out reviews that are not
+// submitted, and their comments, which carry nothing yet.
 func ownRecent(r githubapi.Recent, viewer ownAccount) []Object {
 	own := ownList{viewer: viewer}
 	replied := map[int64]bool{}

@@ -99,7 +99,7 @@ type Result struct {
 	// Notes are what else a person should know: fields that were left alone, a duplicate
 	// that was closed.
 	Notes []string `json:"notes,omitempty"`
-	// Cleaned and Repaired are what the doors changed.
+	// Cleaned and Repaired are what intake changed.
 	Cleaned  []Cleaning `json:"cleaned,omitempty"`
 	Repaired []Repair   `json:"repaired,omitempty"`
 }
@@ -161,7 +161,7 @@ func DeniedResults(denied []policy.Denied) []Result {
 	return out
 }
 
-// CrashedResults returns the results of items that Airlock failed on before any was judged.
+// CrashedResults returns the results of approved items if Airlock failed before any was planned.
 func CrashedResults(approved []policy.Approved, err error) []Result {
 	return undone(approved, 0, CodeCrash, err.Error())
 }

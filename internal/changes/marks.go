@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// Mark is a property for which a file may be skipped.
+// Mark is a property of a file that decides whether a check may skip the file.
 type Mark string
 
 // The hard marks: the file has no text that could be looked at.
@@ -200,7 +200,7 @@ func hasGeneratedHeader(text []byte) bool {
 var commentMarks = []string{"//", "#", "/*", "*", "--", "<!--", ";", `"""`, "%"}
 
 // isGeneratedComment reports whether a line is a comment in the wording of generators.
-// Code that only mentions it is written by people.
+// Code that has the wording elsewhere was written by people.
 func isGeneratedComment(line string) bool {
 	line = strings.TrimSpace(line)
 	comment := ""

@@ -177,7 +177,7 @@ func (r *reviews) addBuiltIn(to *review, skip bool, cfg reviewer.Config, run fun
 	return nil
 }
 
-// unsuppressed returns a sentence on a comment that does not suppress its finding.
+// unsuppressed returns a note on a comment that does not suppress its finding.
 func unsuppressed(u reviewer.Suppressed) string {
 	why := "the pull request adds it"
 	if !u.New {
@@ -203,7 +203,7 @@ func (r *reviews) requested(request phase.ReviewRequest) []*changes.File {
 }
 
 // readable returns the files as the built-in reviewer takes them, and those that it
-// cannot read.
+// cannot read. For the security review, deleted files are among both.
 func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]reviewer.File, []reviewer.Skipped) {
 	var files []reviewer.File
 	var skipped []reviewer.Skipped
@@ -289,14 +289,15 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 type reviewDetails struct {
 	suppressed []reviewer.Suppressed // findings that a comment in the file suppresses
 	silences   []reviewer.Silence    // where the change tells tools to be silent
-	skipped    []reviewer.Skipped    // files that were not reviewed, or not completely; each reason once
+	skipped    []reviewer.Skipped    // files that were not reviewed, or not completely
 	duplicates []finding.Duplicate   // findings that were left out because another one means the same
 	missing    []phase.MissingTool
 	notes      []string                   // complete sentences
 	rules      map[[2]string]finding.Rule // of the findings, where they are known; keyed by tool and ID
 }
 
-// details returns what the reviews have reported so far.
+// details returns what the reviews have reported so far. What both skip for the same reason is there
+// once.
 func (r *reviews) details() reviewDetails {
 	out, seen := reviewDetails{rules: map[[2]string]finding.Rule{}}, map[reviewer.Skipped]bool{}
 	for _, v := range []*review{r.code, r.security} {

@@ -88,7 +88,7 @@ those built in, those of a directory of files, and those that were added to the 
 	return cmd
 }
 
-// readBlueprint reads what a file describes as JSON.
+// readBlueprint reads the agent that a YAML or JSON file describes, and returns it as JSON.
 func readBlueprint(env Environment, name string) (json.RawMessage, error) {
 	data, err := env.read(name, agents.MaxFile)
 	if err != nil {

@@ -54,8 +54,8 @@ func (d *decoder) honour(e *entry, path string, before int) {
 	d.keys = append(d.keys, Key{problem(cmp.Or(e.value.source, d.source), e.line, e.col, "%s", name), Honoured})
 }
 
-// recordOthers records the keys of a front matter next to safe-outputs: they are for the workflow
-// that runs the agent, and for the tool that makes it.
+// recordOthers records the keys of a front matter other than safe-outputs and imports. Except for
+// network, they are only for the workflow that runs the agent.
 func (d *decoder) recordOthers(root []entry) {
 	for _, e := range root {
 		switch canonical(e.key) {

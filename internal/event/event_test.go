@@ -150,7 +150,7 @@ func TestForkIsDecidedByID(t *testing.T) {
 		"no id, same name, other case":  {`{"full_name":"O/R"}`, false},
 		"no id, other name":             {`{"full_name":"x/r"}`, true},
 		"neither id nor name":           {`{}`, true},
-		"a fork of ours that is public": {`{"id":3,"full_name":"o/r2"}`, true},
+		"other id and name, same owner": {`{"id":3,"full_name":"o/r2"}`, true},
 	}
 	for name, tt := range tests {
 		data := `{"repository":{"id":1,"full_name":"o/r"},"pull_request":{"number":3,"head":{"sha":"ab","repo":` + tt.head + `}}}`
@@ -231,6 +231,7 @@ func TestBadPayloads(t *testing.T) {
 	}
 }
 
+// The payload begins with a byte order mark, which is skipped.
 func TestRenamedRepositoryTakesTheCurrentName(t *testing.T) {
 	ev, err := event.Parse("push", []byte("\ufeff"+`{"repository":{"id":5,"full_name":"old/name","default_branch":"main"}}`),
 		event.Env{Repository: "new/name", RepositoryID: "5"})

@@ -202,7 +202,7 @@ func coordinatorPage(name string) page {
 	return newPage(coordinatorFuncs, "coordinator/base.html", "coordinator/"+name)
 }
 
-// answer calls do, and shows the page of its error. A visitor who is not signed in is sent to do that
+// answer calls do, and shows a page with its error. A visitor who is not signed in has to sign in
 // first.
 func (x *visit) answer(do func(*visit) error) {
 	if x.Name == "" && x.r.URL.Path != signInPath {
@@ -288,8 +288,8 @@ func (x *visit) ask(method, target, key string, body []byte, into any) error {
 	return nil
 }
 
-// form reads the form of a POST. Texts have the line breaks that their writer typed, which
-// browsers send as CRLF.
+// form reads the form of a POST. A line break, which browsers send as CRLF, becomes LF, and invalid
+// UTF-8 becomes U+FFFD.
 func (x *visit) form() (url.Values, error) {
 	if kind, _, _ := strings.Cut(x.r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(kind), "application/x-www-form-urlencoded") {
 		return nil, &problem{Status: http.StatusUnsupportedMediaType, Message: "A page takes a form: send application/x-www-form-urlencoded."}

@@ -18,7 +18,7 @@ import (
 // Tool is the name under which findings of this package appear.
 const Tool = "airlock"
 
-// Rule is one rule with its own proof: the metadata of its findings, and examples.
+// Rule is one rule: the metadata of its findings, and examples that prove it.
 type Rule struct {
 	finding.Rule
 	// Language is the language whose files it reads; "" for every file.
@@ -48,8 +48,8 @@ type Rule struct {
 	forms []finding.Precision
 }
 
-// meant says how code shows that it does on purpose what a rule looks for. A finding would tell its
-// author nothing.
+// meant says how code shows that it does on purpose what a rule looks for. A finding would tell the
+// code's author nothing.
 type meant struct {
 	// Place matches paths, and names of functions, whose work it is; what a request sends counts
 	// all the same.

@@ -23,9 +23,9 @@ import (
 //	12, TABLE, user.length             12, TABLE, 0    no       no
 //	ids.map(() => "?").join(",")       0               no       no
 //
-// The text has what is literal in it, and a hole (␀) for each part that is not known. A value that
-// is literal and changing is built: literal text with something else in it, which is how an
-// injection is written. A value that is neither does no harm. The part origin is the source of the
+// The text has what is literal or harmless in it, and a hole (␀) for each part that is not known. A
+// value that is literal and changing is built: literal text with something else in it, which is how
+// an injection is written. A value that is neither does no harm. The part origin is the source of the
 // expression and of the values of its names: it tells rules that `name` is req.query.name.
 //
 // How an expression gets its value (evaluate.go):
@@ -53,7 +53,8 @@ const (
 	// requestMark stands in the origin of a value that a request sends, where its source does not show
 	// that.
 	requestMark = "\x01"
-	// longestText bounds the bytes of a value's text and origin.
+	// longestText bounds the bytes of a string literal's text, and of an origin. A sum's text gets
+	// nothing more once it is as long.
 	longestText = 2000
 	// deepestValue bounds how deep brackets in an expression are followed.
 	deepestValue = 12
@@ -63,7 +64,7 @@ const (
 
 // value is what is known about an expression without running it.
 type value struct {
-	// text is its literal parts in their order, with holes for the others.
+	// text is its literal and harmless parts in their order, with holes for the others.
 	text string
 	// literal is set if there is literal text, changing if there is a hole.
 	literal, changing bool

@@ -9,9 +9,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// match makes inert or removes what acts in the flat text: mentions, closing words,
-// references to other repositories, addresses that are not links, and invisible
-// characters that are written as references. The text ends at the source offset end.
+// match makes inert or removes what acts in the flat text: mentions, closing words, references by
+// number, addresses that are not links, and invisible characters that are written as character
+// references. The text ends at the source offset end.
 func (p *pass) match(end int) {
 	f := &p.flat
 	if len(f.text) == 0 {
@@ -56,7 +56,7 @@ func (p *pass) match(end int) {
 			case c.www && f.inLink(c.ref): // autolink writes the scheme; the next round finds it
 			case !f.inLink(c.ref) && !p.cut && !c.www && !mayBeginAddress(text[c.ref:]):
 				p.makeInertQuietly(c.ref, RuleClosingWords, c.word)
-			case !f.inLink(c.ref): // after a cut, a redaction may separate the word from the reference
+			case !f.inLink(c.ref): // an address may begin here, or a redaction separate the word from the reference
 				p.makeInert(c.ref, RuleClosingWords, c.word)
 			case !f.inLink(c.ref - 1): // the reference is the start of the address
 				p.makeInert(c.ref-1, RuleClosingWords, c.word)
@@ -86,7 +86,7 @@ func mayBeginAddress(ref string) bool {
 }
 
 // dropReferences removes the character references, such as &zwj;, for joiners, selectors and the
-// like that are not needed.
+// like that are not needed, and variation selectors beyond freeVariants.
 func (p *pass) dropReferences() {
 	variants := 0
 	for _, ref := range p.flat.refs {
@@ -113,7 +113,8 @@ func (p *pass) makeInertQuietly(k int, rule, detail string) {
 	p.quietEdit(start, start, ourZWSP, rule, detail)
 }
 
-// matchAddresses replaces the denied addresses that only some readers link.
+// matchAddresses replaces the denied addresses that only some readers link. Where only the start of
+// a host is allowed, it ends the host there with a space.
 func (p *pass) matchAddresses(text string) {
 	f := &p.flat
 	findAddresses(text, func(a address) (next int) {
@@ -135,7 +136,7 @@ func (p *pass) matchAddresses(text string) {
 	})
 }
 
-// dropZWSP removes the markZWSP bytes of text that make nothing inert.
+// dropZWSP removes from the source our entities, markZWSP in text, that make nothing inert.
 func (p *pass) dropZWSP(text string) {
 	slices.Sort(p.usedZWSP)
 	used := p.usedZWSP

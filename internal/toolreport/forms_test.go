@@ -37,7 +37,9 @@ func TestExplained(t *testing.T) {
 	}
 }
 
-func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
+// TestMixed asserts that a report is mixed if a command starts several programs and not all are
+// known, or if it changes its directory on the way or to one that is not known.
+func TestMixed(t *testing.T) {
 	t.Parallel()
 	const stylish = "\n/src/a.js\n  1:1  warning  Bad  semi\n\n✖ 1 problem (0 errors, 1 warning)\n"
 	const npm = "\n> app@1.0.0 lint\n> "
@@ -67,8 +69,8 @@ func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
 	}
 }
 
-// TestAFormOfSeveralTools asserts that what has the form of several tools is one finding where the
-// command names none of them.
+// TestAFormOfSeveralTools asserts that a line in the form of several tools is one finding, whether or
+// not the command names one of them.
 func TestAFormOfSeveralTools(t *testing.T) {
 	t.Parallel()
 	const commands = "::error file=a.js,line=1,col=2,title=semi::Bad\n::error file=a.js,line=1,col=3,title=semi::Bad\n"
@@ -217,8 +219,8 @@ func TestDiffsBecomeSuggestions(t *testing.T) {
 	}
 }
 
-// TestRustfmtsLongHunk checks that nothing is suggested for a hunk that is too long to be kept, and
-// that the next one has its suggestion.
+// TestRustfmtsLongHunk checks that a hunk that is too long to be kept becomes two findings without a
+// suggestion, and that the next one has its suggestion.
 func TestRustfmtsLongHunk(t *testing.T) {
 	t.Parallel()
 	diff := "Diff in a.rs:1:\n" + strings.Repeat("-"+strings.Repeat("x", 2_000)+"\n", 3_000) + "+B\nDiff in b.rs:7:\n-c\n+C\n"
@@ -232,6 +234,7 @@ func TestRustfmtsLongHunk(t *testing.T) {
 	}
 }
 
+// In TestTAP, tests that were planned and did not run count as one failure.
 func TestTAP(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// TestFormsThatNoCommandNames checks whether a test runner's totals count where the command does not
-// name that runner.
+// TestFormsThatNoCommandNames checks which totals count where the command names no test runner, or
+// not it alone, or where the tests or a reporter print another form.
 func TestFormsThatNoCommandNames(t *testing.T) {
 	t.Parallel()
 	const (
@@ -44,8 +44,8 @@ func TestFormsThatNoCommandNames(t *testing.T) {
 	}
 }
 
-// TestPlacesOfTasks checks that a path of a task whose directory is not known does not
-// become one of another file.
+// TestPlacesOfTasks checks that a path that a task prints is not taken for another file's where the
+// task's directory is not known.
 func TestPlacesOfTasks(t *testing.T) {
 	t.Parallel()
 	const failure = "  0 passing (1ms)\n  1 failing\n\n  1) a:\n     Error: no\n      at Context.<anonymous> (%s:3:9)\n"
