@@ -58,6 +58,7 @@ var hostile = map[string]struct{ path, begin, repeat string }{
 	"settings":      {"a.js", "", "x({rejectUnauthorized:false});\n"},
 	"nested blocks": {"a.js", "", "if(a){x({rejectUnauthorized:false});\n"},
 	"long heads":    {"a.js", "if(" + strings.Repeat("a,", 5000), "a){x({rejectUnauthorized:false})},\n"},
+	"deep heads":    {"a.js", "function f(){" + strings.Repeat("if("+strings.Repeat("ab+", 120)+"c){", 50), "x({rejectUnauthorized:false});\n"},
 	"typed":         {"a.js", "", "let a:b<c,"},
 	"object chains": {"a.js", "", "a({b:"},
 	"lists":         {"a.js", "a=[];\n", "a.push('x'+a.join(' '));"},
@@ -133,6 +134,24 @@ func TestPartsOfAFileAreReadOnce(t *testing.T) {
 		if len(read) == 0 {
 			t.Errorf("%s: nothing around a call was read", name)
 		}
+	}
+}
+
+// TestHeadsOfBlocksAreReadOnce checks that the heads of the blocks around calls are not read again for
+// each call.
+func TestHeadsOfBlocksAreReadOnce(t *testing.T) {
+	f := hostileText("deep heads", 60_000)
+	s := scan(f.Path, f.Text, languageOf(f.Path))
+	m := newMatcher(s, packFor(t, f.Path), func(*Rule, finding.Precision) bool { return true })
+	for i := range s.tokens {
+		m.visit(i)
+	}
+	calls := strings.Count(f.Text, "\n")
+	if len(m.found) < calls {
+		t.Errorf("%d findings in %d calls", len(m.found), calls)
+	}
+	if most := 50 + calls + 1; len(m.heads) < 50 || len(m.heads) > most { // the blocks, and the object of each call
+		t.Errorf("%d heads were read, want at most %d", len(m.heads), most)
 	}
 }
 

@@ -151,15 +151,28 @@ func (m *matcher) isUnder(re *regexp.Regexp, i int) bool {
 			continue
 		}
 		blocks++
-		head := extent{j, j}
-		for head.from > begin && head.to-head.from < longestExpression && !m.isOneOf(head.from-1, ";", "{", "}") {
-			head.from--
-		}
-		if re.MatchString(m.sourceText(head)) {
+		if m.headHas(re, begin, j) {
 			return true
 		}
 	}
 	return false
+}
+
+// headHas reports whether an expression matches the head of the block whose brace is the token at
+// index open. The head begins after the token at index begin. It is read once for an expression,
+// because many calls may be in the block.
+func (m *matcher) headHas(re *regexp.Regexp, begin, open int) bool {
+	key := head{re, begin, open}
+	found, known := m.heads[key]
+	if !known {
+		x := extent{open, open}
+		for x.from > begin && x.to-x.from < longestExpression && !m.isOneOf(x.from-1, ";", "{", "}") {
+			x.from--
+		}
+		found = re.MatchString(m.sourceText(x))
+		m.heads[key] = found
+	}
+	return found
 }
 
 // openBefore returns the index of the innermost bracket that is open before the token at index i,
@@ -297,6 +310,12 @@ func (m *matcher) sourceBetween(from, to int) string { return m.text[from:to] }
 type reading struct {
 	re       *regexp.Regexp
 	from, to int
+}
+
+// head is an expression and the head of a block in which it was looked for, as headHas has them.
+type head struct {
+	re          *regexp.Regexp
+	begin, open int
 }
 
 // aroundHas reports whether an expression matches something in the function around the token at
