@@ -178,7 +178,7 @@ const minSecret = 8
 // agentEnvironment returns the environment of agents, a scanner that masks secrets in their output,
 // and a replacer that masks only the values of the variables in pass.
 func agentEnvironment(all, pass []string) (environ []string, scanner *secrets.Scanner, passed *strings.Replacer) {
-	var values, pairs []string
+	var values, forms []string
 	for _, entry := range all {
 		name, value, _ := strings.Cut(entry, "=")
 		isPassed := slices.Contains(pass, name)
@@ -187,8 +187,14 @@ func agentEnvironment(all, pass []string) (environ []string, scanner *secrets.Sc
 		}
 		if isPassed && len(value) >= minSecret {
 			values = append(values, value)
-			pairs = append(pairs, value, "***", inJSON(value, true), "***", inJSON(value, false), "***")
+			forms = append(forms, value, inJSON(value, true), inJSON(value, false))
 		}
+	}
+	// The longest is replaced first: one may begin with another, and its rest would stay.
+	slices.SortStableFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, form := range forms {
+		pairs = append(pairs, form, "***")
 	}
 	return environ, doors.NewScanner(token.Token{}, "--pass-env", values), strings.NewReplacer(pairs...)
 }
