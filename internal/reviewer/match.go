@@ -15,8 +15,8 @@ type matcher struct {
 	selects func(*Rule, finding.Precision) bool
 	found   []finding.Finding
 	files   map[string]bool // which expressions match something in the file
-	// readings are the results of aroundHas.
-	readings map[reading]bool
+	// readings are where aroundHas has found something, as offsets in the text that it read.
+	readings map[reading][][]int
 	// heads are the results of headHas.
 	heads map[head]bool
 	// opened are the results of openBefore; nil before its first call.
@@ -42,7 +42,7 @@ func matchPack(s *source, p *pack, selects func(*Rule, finding.Precision) bool) 
 
 func newMatcher(s *source, p *pack, selects func(*Rule, finding.Precision) bool) *matcher {
 	return &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p)}, selects: selects,
-		files: map[string]bool{}, readings: map[reading]bool{}, heads: map[head]bool{}, aliases: map[string][]string{}}
+		files: map[string]bool{}, readings: map[reading][][]int{}, heads: map[head]bool{}, aliases: map[string][]string{}}
 }
 
 // visit looks for everything that may begin with the token at index i. It is called in the order of

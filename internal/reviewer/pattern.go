@@ -306,11 +306,14 @@ func (m *matcher) functionBefore(i int) string {
 // sourceBetween returns the source between two offsets.
 func (m *matcher) sourceBetween(from, to int) string { return m.text[from:to] }
 
-// reading is an expression and the part of a file in which it was looked for.
+// reading is an expression and the part of a file in which it was looked for. Parts have partLength
+// bytes, and are counted from 0.
 type reading struct {
-	re       *regexp.Regexp
-	from, to int
+	re   *regexp.Regexp
+	part int
 }
+
+const partLength = 2 * longestSource
 
 // head is an expression and the head of a block in which it was looked for, as headHas has them.
 type head struct {
@@ -319,26 +322,37 @@ type head struct {
 }
 
 // aroundHas reports whether an expression matches something in the function around the token at
-// index i, or in the file where there is none. If that is long, it looks in the part near the token.
+// index i, or in the file where there is none. If that is long, it looks in the text near the token.
 // read returns the text between two offsets; it must be the same function for each expression.
-// Each part is read once for an expression, so that a file of many calls takes linear time.
+// Each part of a file is read once for an expression, so that a file of many calls takes linear time.
 func (m *matcher) aroundHas(re *regexp.Regexp, i int, read func(from, to int) string) bool {
 	from, to := m.extentAround(i)
-	key := reading{re, from, to}
-	found, known := m.readings[key]
-	if !known {
-		found = re.MatchString(read(from, to))
-		m.readings[key] = found
+	for part := from / partLength; part*partLength < to; part++ {
+		key := reading{re, part}
+		found, known := m.readings[key]
+		begin, end := max(0, part*partLength-longestSource/4), min(len(m.text), (part+1)*partLength+longestSource)
+		if !known {
+			text := read(begin, end)
+			found = re.FindAllStringIndex(text, -1)
+			// Where the text is cut, half of a word looks like one. Another part has the rest.
+			found = slices.DeleteFunc(found, func(x []int) bool { return x[0] == 0 && begin > 0 || x[1] == len(text) && end < len(m.text) })
+			m.readings[key] = found
+		}
+		if len(found) == 0 {
+			continue
+		}
+		first, last := len(read(begin, max(begin, from))), len(read(begin, min(end, to)))
+		if slices.ContainsFunc(found, func(x []int) bool { return first <= x[0] && x[1] <= last }) {
+			return true
+		}
 	}
-	return found
+	return false
 }
 
 // extentAround returns the offsets of the function around the token at index i, or of the file. Of
-// what is long, it returns a part near the token, the same one for most tokens that are near each
-// other.
+// what is long, it returns the part near the token.
 func (m *matcher) extentAround(i int) (from, to int) {
-	const step = 2 * longestSource
-	at := int(m.tokens[i].start) / step * step
+	at := int(m.tokens[i].start)
 	to = len(m.text)
 	if f := m.scope.innermost(); f.begin >= 0 {
 		from = max(int(m.tokens[f.begin].start), at-2*longestSource)
@@ -346,7 +360,7 @@ func (m *matcher) extentAround(i int) (from, to int) {
 			to = int(m.tokens[f.end].end)
 		}
 	}
-	return max(from, at-8*longestSource), min(to, at+step+8*longestSource)
+	return max(from, at-8*longestSource), min(to, at+8*longestSource)
 }
 
 // afterCall returns what follows a call, whose arguments end before index end. A bracket that
