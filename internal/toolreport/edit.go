@@ -176,7 +176,7 @@ func editsOf(hunk []hunkLine) []edit {
 			continue
 		}
 		w := window{i, joinedEnd(hunk, i)}
-		joined := false            // with the window before, which a suggestion can replace, so that it can replace both
+		joined := false            // w contains a former window: a suggestion can replace that, and so w
 		takeLineBefore := func() { // and all of the window before if that has the line
 			w.from--
 			if n := len(windows); n > 0 && w.from < windows[n-1].to {

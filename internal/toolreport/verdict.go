@@ -333,8 +333,9 @@ func (p *Report) add(c *collector) {
 	p.Notes = append(p.Notes, c.notes...)
 }
 
-// withoutRepeats removes the finding that a file is not formatted if the tool also
-// reports which lines are not, and what was found in the forms of several tools that share one.
+// withoutRepeats removes the finding that a file is not formatted if the tool also reports which
+// lines are not. Of findings that differ at most in their tools, only the first stays: some tools
+// print in the same form, so that a line is read as the finding of each.
 func withoutRepeats(findings []finding.Finding) []finding.Finding {
 	exact := map[[2]string]bool{}
 	for _, f := range findings {
