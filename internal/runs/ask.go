@@ -21,7 +21,7 @@ type Coordinator interface {
 	Close()
 }
 
-// await looks at a run until it has ended. That ctx ends before is an error.
+// await looks at a run until it has ended. It is an error if ctx ends first.
 func await(ctx context.Context, c Coordinator, id string) (Run, error) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

@@ -32,7 +32,7 @@ func (f *frame) inArray() bool {
 	return d >= 0 && d <= MaxDepth && f.stack[d/64]&(1<<(d%64)) == 0
 }
 
-// push opens a bracket. One that is deeper than the stack records is counted and no more.
+// push opens a bracket. One that is deeper than the stack records is only counted.
 func (f *frame) push(object bool) {
 	if d := f.depth; d <= MaxDepth {
 		f.stack[d/64] &^= 1 << (d % 64)
