@@ -465,6 +465,7 @@ func TestTheHelpOfARuleStaysInItsFold(t *testing.T) {
 		"Text.\n\n```go\n" + long + "```":                 "x := 1\n```\n\n*The rest was cut: the findings document has it.*\n\n</details>",
 		"Text.\n\n<!-- open":                              "</details>",
 		"Text.\n\neval\n\nMore.":                          "Text.\n\nMore.\n\n</details>",
+		"Text.\r\n\r\neval\r\n\r\nLess.":                  "Text.\n\nLess.\n\n</details>",
 		"An evaluation by eval, such as in medieval code": "An evaluation by eval, such as in medieval code\n\n</details>",
 	} {
 		in := failing()

@@ -202,8 +202,8 @@ const maxHelp = 8000
 
 // withoutParagraph returns Markdown without the first paragraph that is exactly this text.
 func withoutParagraph(md, paragraph string) string {
-	paragraphs := strings.Split(strings.TrimSpace(md), "\n\n")
-	if i := slices.Index(paragraphs, paragraph); i >= 0 {
+	paragraphs := strings.Split(strings.TrimSpace(strings.ReplaceAll(md, "\r\n", "\n")), "\n\n")
+	if i := slices.Index(paragraphs, paragraph); i >= 0 && paragraph != "" { // blank lines may be code
 		paragraphs = slices.Delete(paragraphs, i, i+1)
 	}
 	return strings.TrimSpace(strings.Join(paragraphs, "\n\n"))
