@@ -15,6 +15,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -160,6 +161,7 @@ func (w *Worker) result(r Run, printed []byte) outcome {
 	if b.OutputSchema == nil {
 		b.OutputSchema = json.RawMessage(`{}`) // any JSON
 	}
+	printed = stringLiteral.ReplaceAllFunc(printed, w.maskLiteral)
 	violations, err := w.validator.Output(b, bytes.TrimSpace(printed))
 	if err != nil {
 		return failed("internal", err.Error())
@@ -177,6 +179,24 @@ func (w *Worker) result(r Run, printed []byte) outcome {
 		}
 	}
 	return outcome{Status: Completed, Result: json.RawMessage(result)}
+}
+
+// stringLiteral matches a string of JSON.
+var stringLiteral = lazyregexp.New(`"[^"\\]*(?:\\.[^"\\]*)*"`)
+
+// maskLiteral returns a string of JSON with known values masked that are written with escapes: an
+// encoder may escape any character.
+func (w *Worker) maskLiteral(literal []byte) []byte {
+	var s string
+	if bytes.IndexByte(literal, '\\') < 0 || json.Unmarshal(literal, &s) != nil {
+		return literal
+	}
+	masked := w.MaskKnown(s)
+	if masked == s {
+		return literal
+	}
+	out, _ := json.Marshal(masked) // a string can always be encoded
+	return out
 }
 
 // mostPath bounds a path in a message, in characters: a value can be nested deeply.

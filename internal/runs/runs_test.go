@@ -174,6 +174,7 @@ func TestHowRunsEnd(t *testing.T) {
 		c.program(t, "files", `printf '{"n": 1.50, "name": "x\\udcff"}'`) // as Python writes a name that is not UTF-8
 		c.program(t, "floods", `head -c 6000000 /dev/zero`)
 		c.program(t, "leaks", `echo "\"$KEY\""`)
+		c.program(t, "escapes", `printf '["k\\u0033y \\"<", "a\\tb", "a\\\\"]'`)
 		c.program(t, "second", `test "$AIRLOCK_ATTEMPT" = 2 && echo "$AIRLOCK_ATTEMPT"`, `"max_attempts":3`)
 		c.program(t, "never", `exit 1`, `"max_attempts":2`)
 		c.add(t, `{"name":%q,"type":"agent","command":["sh","-c",%s]%s}`, "prompted", `echo "you said: $(cat)"; echo thinking >&2`, nil)
@@ -201,6 +202,7 @@ func TestHowRunsEnd(t *testing.T) {
 			{"files", `{}`, want{runs.Completed, `{"n":1.50,"name":"x` + "\uFFFD" + `"}`, "", "", 1}},
 			{"floods", `{}`, want{runs.Failed, "", "output_too_large", "4 MiB", 1}},
 			{"leaks", `{}`, want{runs.Completed, `"***"`, "", "", 1}},
+			{"escapes", `{}`, want{runs.Completed, `["*** \"\u003c", "a\tb", "a\\"]`, "", "", 1}},
 			{"second", `{}`, want{runs.Completed, `2`, "", "", 2}},
 			{"never", `{}`, want{runs.Failed, "", "exit_code", "exit code 1", 2}},
 			{"prompted", `{"prompt":"-h; $(id)"}`, want{runs.Completed, `{"text":"you said: -h; $(id)\n"}`, "", "", 1}},
