@@ -6,8 +6,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// separator is a definition without content that nothing refers to. It separates blocks, in place
-// of a comment or another definition that did and was removed.
+// separator is a definition without content that nothing refers to. It separates blocks in the
+// place of what was removed there and had separated them: a comment, or another definition.
 const separator = "[//]: #"
 
 // hiddenText handles the parts of the source that are not shown. It removes the definitions that

@@ -15,8 +15,8 @@ import (
 // withSoundIDs returns a handler that refuses some messages before inner sees them, as serveStdio
 // does: a message that inner would answer under another id than the request's, two requests of a
 // batch with one id, and a message with two members of one name. It also looks for such members in
-// the "params" of a request, because inner would drop one of two "arguments" in silence. Of all
-// other mistakes inner reports the errors, which are shortened.
+// the "params" of a request, because inner would drop one of two "arguments" in silence. inner
+// reports all other mistakes, and its errors are shortened.
 func withSoundIDs(inner http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
