@@ -106,8 +106,8 @@ func cutPattern(line string) (pattern, rest string, ok bool) {
 	return pattern, line[len(quoted):], ok
 }
 
-// parseAttribute reads one attribute: "name", "-name", "!name", "name=value". Others than the two
-// change nothing.
+// parseAttribute reads one attribute: "name", "-name", "!name", "name=value". The result is
+// zero for an attribute that is neither linguist-generated nor linguist-vendored.
 func parseAttribute(word string) attributes {
 	state := set
 	if rest, ok := strings.CutPrefix(word, "-"); ok {
