@@ -181,6 +181,7 @@ func TestActionRefusesForgedVerdicts(t *testing.T) {
 	for name, c := range shorttest.Some(2, map[string]struct{ text, why string }{
 		"another verdict":    {`{"version":1,"source":"issue","criteria":[{"id":"A","description":"d"}],"response":` + strings.Replace(response, `"status":"PASS"`, `"status":"FAIL"`, 1) + `}`, "FAIL follows"},
 		"a missing result":   {`{"version":1,"source":"issue","criteria":[{"id":"A","description":"d"},{"id":"B","description":"d"}],"response":` + response + `}`, "2 criteria, and results for 1"},
+		"two of one id":      {`{"version":1,"source":"issue","criteria":[{"id":"A","description":"d"},{"id":"A","description":"e"}],"response":` + strings.Replace(response, `"e"}]`, `"e"},{"criterion_id":"B","status":"PASS","evidence":"e"}]`, 1) + `}`, "the criterion 'A' twice"},
 		"without criteria":   {`{"version":1,"source":"none","criteria":[],"response":` + response + `}`, "a verdict without criteria"},
 		"another repository": {`{"version":1,"repository":"a/b","source":"issue","criteria":[{"id":"A","description":"d"}],"response":` + response + `}`, "it is about a/b"},
 		"another number":     {`{"version":1,"pull_request":9,"source":"issue","criteria":[{"id":"A","description":"d"}],"response":` + response + `}`, "it is about pull request #9"},

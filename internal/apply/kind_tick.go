@@ -71,7 +71,7 @@ type ticked struct {
 	there    githubapi.IssueText
 	body     string
 	boxes    []string // the boxes to tick, without those that somebody has unticked
-	unticked int // boxes that we ticked once, and somebody has unticked since
+	unticked int      // boxes that we ticked once, and somebody has unticked since
 }
 
 // notes describes, for people, what was left alone.

@@ -180,7 +180,7 @@ func newField(i int, name string, raw, root json.RawMessage, required bool) *for
 		f.Hints = append(f.Hints, "JSON array, such as []")
 	case f.Kind == "json":
 		f.Hints = append(f.Hints, "JSON")
-	case nullable:
+	case nullable && !required:
 		f.Hints = append(f.Hints, "may be left out")
 	}
 	f.Hints = append(f.Hints, p.hints()...)

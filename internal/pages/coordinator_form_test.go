@@ -163,6 +163,12 @@ func TestHintsAreWords(t *testing.T) {
 			t.Errorf("%s: %q, want %q", raw, got, want)
 		}
 	}
+	for required, want := range map[string]string{`[]`: "may be left out", `["a"]`: ""} {
+		f := newParameterForm(json.RawMessage(`{"properties":{"a":{"type":["string","null"]}},"required":` + required + `}`))
+		if got := strings.Join(f.Fields[0].Hints, "; "); got != want {
+			t.Errorf("required %s: %q, want %q", required, got, want)
+		}
+	}
 }
 
 // TestLargeJSONStaysSmall asserts that showing JSON of a run does not take a hundred times its

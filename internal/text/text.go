@@ -40,14 +40,14 @@ func OneLine(s string) string {
 	return b.String()
 }
 
-// SafeLines returns s with every line that contains an unprintable character, other than a tab,
-// as OneLine returns it. Line breaks stay, and so do the other lines.
+// SafeLines returns s with every line that contains an unprintable character, other than a tab, or
+// bytes that are not UTF-8, as OneLine returns it. Line breaks stay, and so do the other lines.
 func SafeLines(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
 		body := strings.TrimRight(line, "\r\n")
 		ending := line[len(body):]
-		if strings.ContainsFunc(body, func(r rune) bool { return r != '\t' && !unicode.IsPrint(r) }) {
+		if !utf8.ValidString(body) || strings.ContainsFunc(body, func(r rune) bool { return r != '\t' && !unicode.IsPrint(r) }) {
 			body = OneLine(body)
 		}
 		b.WriteString(body + ending)

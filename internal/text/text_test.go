@@ -39,6 +39,16 @@ func TestThereAre(t *testing.T) {
 	}
 }
 
+func TestSafeLines(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "a\n\tb  c\n": "a\n\tb  c\n", "a\x1b[2Jb\r\n  c": "a [2Jb\r\n  c", "a\x9b31m\nb": "a31m\nb", "a\u009b31m": "a 31m", "é\n": "é\n",
+	} {
+		if got := text.SafeLines(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestOneLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", " ": "", " a ": "a", "a ": "a", "a  b": "a b", "a\r\n\tb": "a b", "a\x1b[31mb": "a [31mb", "a\u2028b\u0085c": "a b c",

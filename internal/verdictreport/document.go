@@ -110,9 +110,15 @@ func (d *Document) contradiction() error {
 	if d.Response == nil {
 		return nil
 	}
-	judged := map[string]bool{}
+	judged, asked := map[string]bool{}, map[string]bool{}
 	for _, r := range d.Response.Results {
 		judged[r.ID] = true
+	}
+	for _, c := range d.Criteria {
+		if asked[c.ID] {
+			return fmt.Errorf("it has the criterion %s twice", schema.Quote(c.ID))
+		}
+		asked[c.ID] = true
 	}
 	if len(judged) != len(d.Criteria) {
 		return fmt.Errorf("it has %d criteria, and results for %d", len(d.Criteria), len(judged))
