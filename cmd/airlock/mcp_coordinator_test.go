@@ -255,7 +255,7 @@ func TestBrokenMessagesOverHTTP(t *testing.T) {
 		"two arguments":                    {body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"start_run","arguments":{},"arguments":{"agent_name":"collect-output","parameters":{"lines":""}}}}`, status: 400, want: `\"arguments\" twice`},
 		"an id with a fraction in a batch": {body: `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":-1.9,"method":"ping"}]`, status: 400, want: "invalid ID -1.9"},
 		"one id twice in a batch":          {body: "[" + call("start_run", `{"agent_name":"collect-output","parameters":{"lines":""}}`) + "," + call("start_run", `{"agent_name":"collect-output","parameters":{"lines":""}}`) + "]", status: 400, want: "two requests of the batch have one id"},
-		"a method in capitals":             {body: `{"jsonrpc":"2.0","ID":1,"METHOD":"tools/list"}`, status: 400, want: "invalid request"},
+		"names in capitals":                {body: `{"jsonrpc":"2.0","ID":1,"METHOD":"tools/list"}`, status: 400, want: "invalid request"},
 		"what never began ends":            {body: `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, status: 202},
 		"an answer to nothing":             {body: `{"jsonrpc":"2.0","id":7,"result":{}}`, status: 202},
 		"a batch":                          {body: "[" + list + `,{"jsonrpc":"2.0","id":2,"method":"ping"}]`, status: 200, want: `"id":2`},
@@ -291,8 +291,8 @@ func TestBrokenMessagesOverHTTP(t *testing.T) {
 	}
 }
 
-// TestToolsOverHTTPEndWithTheirToken asserts that a tool that waits for a run answers when
-// its token is revoked, although the request began with it.
+// TestToolsOverHTTPEndWithTheirToken asserts that a tool that waits for a run answers when the
+// caller's token is revoked, although the token was valid when the request began.
 func TestToolsOverHTTPEndWithTheirToken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,8 +14,8 @@ import (
 
 const anIssue = `{"type":"create-issue","title":"Crash on start","body":"It *crashes*.","labels":["bug","fresh"]}`
 
-// TestOwnIssueIsOne creates an issue that later attempts and workflow runs find again by its name:
-// what a fix loop leaves for later.
+// TestOwnIssueIsOne creates an issue about what a fix loop leaves for later. Later attempts and
+// workflow runs find it again by its name.
 func TestOwnIssueIsOne(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	b.pol.Own.Loop = true

@@ -70,7 +70,7 @@ func (p *planner) labelsOn(number int) map[string]bool {
 	return on
 }
 
-// labelWork adds labels and reads back whether they are there.
+// labelWork adds labels and checks that the issue then has all that were wanted.
 type labelWork struct {
 	number    int
 	add, want []string

@@ -77,8 +77,8 @@ func TestLimitsAreNeverPassed(t *testing.T) {
 	}
 }
 
-// TestALongQueueEndsInTime asserts that a run does not wait for hours: items that do not fit
-// into the hour fail with that reason, and the next run does them.
+// TestALongQueueEndsInTime asserts that a run does not wait for hours: items beyond GitHub's limit
+// for an hour fail because of it, and the next run does them.
 func TestALongQueueEndsInTime(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{TrustAnswers: true})
 	anyTarget(b.on("pull_request", pullNumber))

@@ -16,7 +16,7 @@ func TestACrashIsToldAndShowsNothing(t *testing.T) {
 		"GITHUB_REPOSITORY": "Codertocat/Hello-World", "GITHUB_RUN_ID": "7", "INPUT_OUTPUT-FILE": "lines.ndjson", "INPUT_CONFIG": "add-issue-comment:", "INPUT_STAGED": "true"} {
 		env[name] = value
 	}
-	for broken, args := range map[string][]string{
+	for broken, args := range map[string][]string{ // by the variable whose reading panics
 		"GITHUB_WORKFLOW":    {"apply", "--dry-run", "--config", filepath.Join(dir, "policy.yml"), "--input", filepath.Join(dir, "lines.ndjson")},
 		"GH_AW_SAFE_OUTPUTS": {"action"},
 	} {

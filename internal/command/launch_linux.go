@@ -21,7 +21,8 @@ import (
 // to run. It is not an option of any command line.
 const childFlag = "--airlock-child"
 
-// ready is what the child answers before it becomes the program.
+// ready is what the child answers before it becomes the program. If it then cannot, the reason
+// follows.
 const ready = "ready"
 
 // order is what the child is to become. The texts are bytes, because arguments
@@ -74,8 +75,9 @@ func limitMemory(pid int, most int64) {
 	}
 }
 
-// check refuses root and this process's own user, whose processes would be ended with the program's,
-// also as the UID+1 that must stay unused. It refuses root's group, too.
+// check refuses a UID if it, or UID+1, which must stay unused, is that of root or of this process,
+// because processes of both users are ended with the program. It also refuses the UID that stands
+// for no user, and root's group.
 func (id *Identity) check() error {
 	if id == nil {
 		return nil

@@ -54,11 +54,11 @@ type SafeOutputs struct {
 	notStaged bool
 }
 
-// Parse decodes a configuration: YAML, JSON, or Markdown with a YAML front
-// matter, with the kinds at the top or below "safe-outputs". source names it in
+// Parse decodes a configuration: YAML or JSON, with the kinds at the top or below "safe-outputs", or
+// Markdown with a YAML front matter, which has the kinds below "safe-outputs". source names it in
 // messages. The error is of type Problems and lists everything that is wrong.
 //
-// What a front matter imports is not read; Load does so.
+// Parse does not read what a front matter imports; Load does.
 func Parse(source string, data []byte) (SafeOutputs, error) {
 	return parse(source, data, origin{})
 }
@@ -190,7 +190,7 @@ func (c SafeOutputs) Sanitize(serverHost, repository string) sanitize.Config {
 	}
 }
 
-// Intake returns the first door's settings: the limits of all kinds, and how
+// Intake returns the settings of intake: the limits of all kinds, and how
 // texts are cleaned. Its Enabled is nil, as apply needs it; see Enabled.
 func (c SafeOutputs) Intake(clean sanitize.Config, strict bool) intake.Config {
 	most, least := map[policy.Kind]int{}, map[policy.Kind]int{}
@@ -204,8 +204,8 @@ func (c SafeOutputs) Intake(clean sanitize.Config, strict bool) intake.Config {
 	}
 	label := c.Policy.Kinds["add-issue-label"]
 	if label.AllowedLabels != nil || label.BlockedLabels != nil {
-		// The first door would count labels that the second removes, and drop some
-		// that are allowed; the second door counts the rest.
+		// Intake would count labels that policy removes, and drop some that are
+		// allowed; policy counts the rest.
 		label.MaxLabels = -1
 	}
 	return intake.Config{Strict: strict, Max: most, Min: least, MaxLabels: label.MaxLabels, Sanitize: clean}

@@ -72,7 +72,7 @@ func newAnswerTrace(fd int) (*answerTrace, []string, error) {
 	return t, []string{"GIT_TRACE_CURL=" + strconv.Itoa(fd), "GIT_TRACE_CURL_NO_DATA=1", "GIT_TRACE_REDACT=1"}, nil
 }
 
-// end returns how long the last answer asks to wait, once git has ended.
+// end returns how long the last answer asks to wait. It is called once git has ended.
 func (t *answerTrace) end() time.Duration {
 	_ = t.write.Close()
 	_ = t.read.SetReadDeadline(time.Now().Add(time.Second)) // a program that git started may keep the pipe open

@@ -25,7 +25,7 @@ func (c clone) am(base string, mails []byte) []string {
 }
 
 // mailed makes a commit of each step with git, and writes the commits as mails. It asserts that git
-// am makes the same trees of the mails, and so does package agentchanges.
+// am and package agentchanges make the same trees of the mails.
 func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 	t.Helper()
 	c = newClone(t)
@@ -40,17 +40,17 @@ func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 	}
 	tip := c.Head()
 	r := c.Open()
-	line, err := r.SeriesOf(t.Context(), base, tip)
+	series, err := r.SeriesOf(t.Context(), base, tip)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mails, err = r.SeriesPatch(t.Context(), line, 1<<20)
+	mails, err = r.SeriesPatch(t.Context(), series, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fromSeries, err := r.SeriesPatch(t.Context(), c.series(base, tip), 1<<20)
-	if err != nil || !bytes.Equal(fromSeries, mails) {
-		t.Errorf("the series is written in another way (%v):\n%s\n---------\n%s", err, mails, fromSeries)
+	fromAgents, err := r.SeriesPatch(t.Context(), c.series(base, tip), 1<<20)
+	if err != nil || !bytes.Equal(fromAgents, mails) {
+		t.Errorf("the agent's series is written in another way (%v):\n%s\n---------\n%s", err, mails, fromAgents)
 	}
 	want := c.Trees(base, tip)
 	got := c.am(base, mails)

@@ -248,6 +248,7 @@ func TestPushErrors(t *testing.T) {
 					t.Errorf("err = %v, want one with %q", err, w)
 				}
 			}
+			// Git may also print a line about its credential storage lock, which is not about the push.
 			if text := err.Error(); strings.ContainsAny(text, "\n\r\x1b") || len(text) > 1000 || strings.Contains(text, "storage lock") {
 				t.Errorf("err is not a short line: %q", text)
 			}

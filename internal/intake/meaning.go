@@ -192,8 +192,8 @@ var wholeNames = text.WordSet(`on to url uri href link html_url permalink no nr 
 var repositoryNames = text.WordSet(`full_name repo_full_name slug repo_slug remote fork upstream
 	nwo owner org organization repo_id repository_id`)
 
-// wholeActions are words that mean an action only if the name has no other word: they make
-// the item depend on something, or say when it is due.
+// wholeActions are words that mean an action if the name has no other word ("when" only then): they
+// make the item depend on something, or say when it is due.
 var wholeActions = text.WordSet("if unless when until")
 
 // annotations are names that documents in JSON give to comments.
@@ -317,8 +317,8 @@ func isNumberOfTarget(token jsontext.Token) bool {
 }
 
 // isReference reports whether s is nothing but a reference to one issue, pull request or
-// discussion: "#12", "GH-12", "PR 12", "owner/name#12", its address or path, its id in
-// GraphQL, or a Markdown link of these.
+// discussion, or to a part of one: "#12", "GH-12", "PR 12", "owner/name#12", its address or path,
+// its id in GraphQL, or a Markdown link of these.
 func isReference(s string) bool {
 	const wrapping = "<>()[]{}\"'`*_ \t\r\n"
 	s = strings.Trim(strings.TrimRight(strings.Trim(s, wrapping), ".,;:!"), wrapping)

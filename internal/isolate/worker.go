@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// Worker is a part of a sandbox. Its programs run one after the other, and at the same time as
-// those of other workers.
+// Worker is a part of a sandbox. In a sandbox that is apart, its programs run one after the other,
+// and at the same time as those of other workers.
 type Worker struct {
 	sandbox *Sandbox
 	dirs    []string // relative to the sandbox's directory

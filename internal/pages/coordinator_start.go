@@ -24,7 +24,7 @@ type startView struct {
 const (
 	// failedFor is how long a failed run is among what needs a person.
 	failedFor = 7 * 24 * time.Hour
-	// onStart is how many runs of each sort the start page shows.
+	// onStart is how many runs the start page asks for at once.
 	onStart = "10"
 )
 

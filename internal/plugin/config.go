@@ -182,7 +182,7 @@ func isName(name string) bool {
 	return name != "" && len(name) <= 64 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// isDirBelow reports whether a directory is a relative path that stays below the root.
+// isDirBelow reports whether a directory is a relative path to the root or below it.
 func isDirBelow(dir string) bool {
 	return dir != "" && !strings.ContainsAny(dir, "\x00\\") && !path.IsAbs(dir) && path.Clean(dir) != ".." && !strings.HasPrefix(path.Clean(dir), "../")
 }

@@ -34,7 +34,7 @@ func safe(t testing.TB) func(string) string {
 	}
 }
 
-// pull returns the event that the reports are about.
+// pull returns the event that most of the reports are about.
 func pull() event.Event {
 	return event.Event{Name: "pull_request", Repo: event.Repo{ID: 1, Owner: "octo", Name: "hello"}, Number: 7, IsPull: true}
 }

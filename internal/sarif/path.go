@@ -85,7 +85,8 @@ func cleanPath(path string) (string, error) {
 	return path, nil
 }
 
-// belowRoot removes a root from an absolute path, and reports false if the path is below none.
+// belowRoot removes a root, or the runners' directory of a repository, from an absolute path. It
+// reports false if the path is below none of them.
 func belowRoot(path string, roots []string) (string, bool) {
 	if len(path) > 2 && path[0] == '/' && isDrive(path[1:]) {
 		path = path[1:] // file:///C:/x

@@ -67,7 +67,8 @@ func (t *ruleTable) complete(n notes) []any {
 	return all
 }
 
-// completeRule adds all texts that code scanning shows, within its limits.
+// completeRule adds the texts that code scanning shows and the rule lacks. It cuts texts and tags to
+// code scanning's limits, and removes a severity that is not valid.
 func completeRule(rule object, n notes) {
 	id := stringMember(rule, "id")
 	if strings.TrimSpace(stringMember(rule, "name")) == "" {
@@ -132,8 +133,8 @@ func checkSeverity(properties object, n notes) {
 	}
 }
 
-// cutTags removes repeated tags and those beyond the limit from a rule's properties. If it
-// removes any, those that code scanning uses come first, so that they stay.
+// cutTags removes tags that are repeated, not texts or beyond the limit from a rule's properties. If
+// it removes any, the tags that code scanning uses come first, so that they stay.
 func cutTags(properties object, n notes) {
 	tags := list(properties, "tags")
 	if len(tags) == 0 {

@@ -8,6 +8,7 @@ import (
 
 func TestPlaceIn(t *testing.T) {
 	t.Parallel()
+	// In the last line, the time looks like a place.
 	for line, want := range map[string]int{"a.go:3: x": 4, "a.ts(3,4): x": 4, "no place": -1, "": -1, ":3": -1, "a:b:1": -1, "A.java:[4,5] x": 7, "a.ts:3:4 - x": 4, "10:20:30 at": -1, "a.go:3": -1, "a.go:3:4": -1, "a.go:3:4:": 4, "x(1)": 1, "12:30: a.go:3: x": 2} {
 		if got := placeIn(line); got != want {
 			t.Errorf("%q: %d, want %d", line, got, want)

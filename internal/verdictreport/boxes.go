@@ -17,7 +17,8 @@ const boxesInfo = "airlock-boxes"
 // maxBoxes bounds the record, which has to fit into a check run.
 const maxBoxes = 1200
 
-// boxes returns the record of a verdict as Markdown; "" where no criterion has a box.
+// boxes returns the record of a verdict as Markdown; "" without results, or where no
+// criterion has a box.
 func (d *Document) boxes() string {
 	if d.Response == nil {
 		return ""
