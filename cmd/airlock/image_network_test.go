@@ -146,7 +146,7 @@ func TestImageTakesNoProxyFromTheEnvironment(t *testing.T) {
 	}{
 		{name: "nobody interferes", inputs: []string{"ca-file", "ca/genuine.pem"}, server: genuine, writes: 1},
 		{name: "proxy and certificates", inputs: []string{"ca-file", "ca/genuine.pem"}, env: true, server: genuine, writes: 1},
-		{name: "certificates of a server instead of the API", env: true, server: forged, code: 3, want: "certificate"},
+		{name: "environment trusts a forged API", env: true, server: forged, code: 3, want: "certificate"},
 		{name: "no certificate for the API", server: genuine, code: 3, want: "certificate"},
 		{name: "input proxy", inputs: []string{"ca-file", "ca/genuine.pem", "proxy", "PROXY"}, server: genuine, code: 3, want: "certificate", proxied: true},
 		{name: "trust-env", inputs: []string{"trust-env", "true"}, env: true, server: genuine, code: 3, proxied: true, stolen: true},

@@ -152,7 +152,7 @@ func TestImageTokenInAnAnswer(t *testing.T) {
 			s := server(t, f, githubtest.Options{Fault: githubtest.Faults([]githubtest.FaultRule{{Operation: c.operation, Fault: c.fault}})})
 			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": threeLines})
 			j.input("config", "add-issue-comment:\n", "token", special, "log-level", "debug")
-			res := j.run()
+			res := j.run() // it asserts that the token is not shown
 			if res.code == 0 {
 				t.Errorf("exit code 0:\n%s", res.stdout)
 			}
@@ -203,8 +203,8 @@ func blockingServer(t *testing.T) (s *githubtest.Server, reached, release chan s
 	return s, reached, release
 }
 
-// TestImageTokenIsNotInTheProcess tests rule R5: while the action works, no process
-// finds a credential in its environment or its arguments.
+// TestImageTokenIsNotInTheProcess tests rule R5: while the action works, no other process finds a
+// credential in the action's environment or arguments.
 func TestImageTokenIsNotInTheProcess(t *testing.T) {
 	s, reached, release := blockingServer(t)
 	j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": threeLines})
@@ -383,6 +383,7 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 			j.flags = inSandbox
 			for _, args := range [][]string{{c.script}, {"worker", c.script}} {
 				res := j.start(args...).wait()
+				// The exit code 99 means that the sandbox failed, not the script.
 				if res.code == 0 || res.code == 99 || strings.Contains(res.stdout, secret) {
 					t.Errorf("%q: exit code %d:\n%s%s", args, res.code, res.stdout, res.stderr)
 				}
@@ -448,6 +449,7 @@ func TestImageChecks(t *testing.T) {
 	if out["checks-status"] != "fail" || out["findings-file"] != ".airlock/findings.json" || out["applied"] != "1" {
 		t.Errorf("outputs: %q", out)
 	}
+	// The tests print their user's id, 60000 or more, and how many variables are about a token.
 	if findings := j.read(j.workspace, out["findings-file"]); !regexp.MustCompile(`[6-9]\d{4}\\n0"`).MatchString(findings) {
 		t.Errorf("the tests saw more than they may:\n%s", findings)
 	}

@@ -31,8 +31,8 @@ var reviewHandler = handler{
 	needs: func(n *needs, e *entry) {
 		n.pulls.add(e.target.Number)
 		n.diffs.add(e.target.Number)
-		// Comments first: GitHub lists a review no later than its comments, so a read that
-		// comes after them shows the review of another run's comments, too.
+		// Comments first: GitHub lists a review no later than its comments. So if another run's
+		// comments are in the first list, their review is in the second.
 		n.list(commentList(e.own), e.target.Number)
 		n.list(listReviews, e.target.Number)
 	},
@@ -66,7 +66,7 @@ type reviewWork struct {
 	group    string           // the group's key
 	size     int              // number of items in the group
 	own      bool             // Airlock's own comments: they are posted on lines or not at all
-	partial  bool             // an earlier attempt posted a part of the group
+	partial  bool             // an earlier attempt posted a part of an agent's group
 	reopen   []*reviewComment // Airlock's own, resolved, whose reason has come back
 	update   []*reviewComment // Airlock's own, with a text that is out of date
 	inline   []*reviewComment
@@ -81,7 +81,7 @@ func planReview(p *planner, group []*entry) Operation {
 	op.Permissions = group[0].permissions()
 	w := &reviewWork{cfg: p.cfg, number: number, group: reviewKey(group), size: len(group),
 		own: group[0].own, lead: p.leadText(), footer: p.cfg.footer(group[0].settings.Footer), commit: p.reviewedCommit(&op, number)}
-	if w.own { // they do not go with an agent's changes
+	if w.own { // the warnings of the lead are about an agent's work
 		w.lead, w.footer = "", p.cfg.ownFooter(group[0].settings.Footer)
 	}
 	if err := p.reviewReadError(number, w.own); err != nil {
@@ -187,7 +187,7 @@ func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) b
 	if len(carriers) == 0 {
 		return false
 	}
-	w.partial = !w.own // Airlock's own are nowhere else
+	w.partial = !w.own // Airlock's own are never posted in the conversation instead
 	for _, o := range carriers {
 		if !slices.ContainsFunc(op.Adopts, o.same) {
 			op.Adopts = append(op.Adopts, o)
@@ -430,7 +430,7 @@ func (w *reviewWork) pieces(c *reviewComment, room int) []string {
 	}
 }
 
-// section returns a comment's text below its place.
+// section returns a comment's heading and, below it, its text.
 func (c *reviewComment) section() string {
 	return c.heading() + "\n\n" + apart(markdown.StripMarkers(c.item.Body))
 }
@@ -456,15 +456,15 @@ func linesOf(it *safeoutput.CreateReviewComment) string {
 }
 
 // partBody composes the body of a review or comment that carries a part and, for a review,
-// inline comments. The marker names all that it carries.
-func (w *reviewWork) partBody(in part, inline []*reviewComment) string {
-	body, _ := w.cfg.body(w.lead+in.text, w.footer, w.partKey(in, inline))
+// comments on lines and on files. The marker names all that it carries.
+func (w *reviewWork) partBody(in part, placed []*reviewComment) string {
+	body, _ := w.cfg.body(w.lead+in.text, w.footer, w.partKey(in, placed))
 	return body
 }
 
-func (w *reviewWork) partKey(in part, inline []*reviewComment) string {
+func (w *reviewWork) partKey(in part, placed []*reviewComment) string {
 	carried := map[int]bool{}
-	for _, c := range slices.Concat(in.ends, inline) {
+	for _, c := range slices.Concat(in.ends, placed) {
 		carried[c.member] = true
 	}
 	return membersKey(w.group, w.size, func(m int) bool { return carried[m] })

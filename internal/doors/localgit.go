@@ -30,8 +30,8 @@ type LocalGit struct {
 }
 
 // OpenLocalGit borrows the workspace's objects; it returns nil if there is no clone, or git
-// cannot be used. pathList lists the directories in which git is looked for; it is "" on a runner, where
-// an earlier step can have changed PATH.
+// cannot be used. pathList lists the directories in which git is looked for, "" those of
+// gitrepo.DefaultPath. It is "" on a runner, where an earlier step can have changed PATH.
 func OpenLocalGit(ctx context.Context, workspace, pathList string, ev event.Event, log func(string)) *LocalGit {
 	if workspace == "" {
 		return nil
@@ -58,8 +58,7 @@ func (g *LocalGit) Close() {
 	}
 }
 
-// ReadFile implements apply.Source. A commit that is not in the clone is looked for
-// once.
+// ReadFile implements apply.Source. It looks only once whether the clone has a commit.
 func (g *LocalGit) ReadFile(commit, path string) ([]byte, error) {
 	present, known := g.present[commit]
 	if !known {

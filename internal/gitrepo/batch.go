@@ -51,7 +51,7 @@ func (r *Repo) takeBatch() (*batch, error) {
 	return r.startBatch()
 }
 
-// giveBatch lets a process wait for the next question.
+// giveBatch lets a process wait for the next question, or ends it if r.batches is closed.
 func (r *Repo) giveBatch(b *batch) {
 	r.batches.mu.Lock()
 	defer r.batches.mu.Unlock()
@@ -225,5 +225,5 @@ func (r *Repo) ask(ctx context.Context, cmd string, oids []string, answer func(*
 	return err
 }
 
-// errSlow is why a context ended in which git took too long.
+// errSlow is the cause with which a context ends if git takes too long.
 var errSlow = errors.New("git took too long")

@@ -38,6 +38,7 @@ func newClone(t testing.TB, initArgs ...string) clone {
 	return clone{gittest.New(t, initArgs...)}
 }
 
+// fork makes a clone whose two branches, at base and head, follow one root.
 func fork(t testing.TB, initArgs ...string) (c clone, root, base, head string) {
 	t.Helper()
 	c.Clone, root, base, head = gittest.Fork(t, initArgs...)

@@ -177,8 +177,8 @@ func checkLiving(t *testing.T, body, page, next string) {
 	}
 }
 
-// checkPosted asserts that a message's comment begins with the next step and has the message to its
-// end.
+// checkPosted asserts that a message's comment begins with the next step, and contains the complete
+// message.
 func checkPosted(t *testing.T, body, page string) {
 	t.Helper()
 	if !strings.HasPrefix(page, "<p><strong>Next: ") || strings.Count(page, "<strong>Next: ") != 1 {

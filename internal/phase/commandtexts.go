@@ -20,9 +20,9 @@ const (
 	maxCommandTexts = 8 << 20 // of all
 )
 
-// commandTexts returns the texts of a directory's commandFiles, and of those above it,
-// without lines that are comments. Of package.json, deno.json and pyproject.toml it
-// returns the commands alone.
+// commandTexts returns the texts of the commandFiles in a directory and in those above it, without
+// lines that are comments. Of package.json, deno.json, deno.jsonc and pyproject.toml it returns the
+// commands alone. It leaves out files that exceed the bounds.
 func (p *project) commandTexts(dir string) string {
 	return cached(p.commandText, dir, p.findCommandTexts)
 }
@@ -86,7 +86,7 @@ func scriptSections(text string) string {
 	return b.String()
 }
 
-// runsIn reports whether a text contains a command, as a word or several.
+// runsIn reports whether a text contains the words of a command, one after the other.
 func runsIn(command, text string) bool {
 	words := strings.Fields(command)
 	for i := range words {

@@ -19,7 +19,7 @@ import (
 
 // workers are fake workers that note in which directories each ran something.
 type workers struct {
-	dirs [][]string // of each worker, relative to the working directory
+	dirs [][]string // the outermost roots of each worker, relative to the working directory
 	mu   sync.Mutex
 	ran  []map[string]bool
 	busy []bool
@@ -98,6 +98,7 @@ func TestIndependentRootsRunAtTheSameTime(t *testing.T) {
 }
 
 // TestWorkers asserts which roots share a worker, and that a worker runs one command at a time.
+// There are at most four workers per core. A root in another one shares its worker.
 func TestWorkers(t *testing.T) {
 	t.Parallel()
 	many := map[string]string{}

@@ -16,8 +16,8 @@ const cutNote = "*(cut: the text was longer than allowed)*"
 
 // Body cleans a Markdown text, and is idempotent. It reads the text as GitHub does, edits what
 // would act, and reads again until there is nothing to edit. After maxRounds, or if the text is
-// nested too deeply, it fences the text instead. A text that needs no edit is returned without
-// allocation.
+// nested too deeply, it fences the text instead. A text that is longer than s.maxBody is cut. A
+// text that needs no edit is returned without allocation.
 func (s *Sanitizer) Body(text string) (string, []Note) {
 	var n noter
 	text = s.cleanStart(text, &n)
@@ -107,8 +107,7 @@ func mayHaveMarks(text string) bool {
 		strings.Contains(text, string(alm)) || strings.Contains(text, isolates)
 }
 
-// needsReading reports whether a text contains anything that could act or hide
-// to some reader.
+// needsReading reports whether a text contains anything that may act or hide in some reader.
 func needsReading(s string) bool { return firstTrigger(s, 0, len(s)) < len(s) }
 
 // firstTrigger returns the offset of the first byte of s[from:end] that may be a part of
@@ -259,7 +258,7 @@ type pass struct {
 	direction    directionCount     // of src
 }
 
-// read scans src, whose first bytes, as many as calm, trigger nothing, and collects the edits.
+// read scans src and collects the edits. The bytes before the offset calm trigger nothing.
 func (p *pass) read(s *Sanitizer, src string, calm int) {
 	p.s, p.src, p.calm = s, src, span{0, calm}
 	p.plan.reset(len(src))

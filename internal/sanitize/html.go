@@ -90,7 +90,7 @@ type htmlText struct {
 	text  string
 	first int // the source offset of the text, if it is contiguous there
 
-	pieces []markdown.Piece // of a text that is not
+	pieces []markdown.Piece // of a text that is not contiguous
 	starts []int            // the offset in text of each piece
 }
 
@@ -300,8 +300,8 @@ func (p *pass) tag(t *markdown.Tag, h *htmlText) bool {
 	return p.opened(t.Name, false)
 }
 
-// attribute judges attribute i of a tag. It removes an attribute that is unknown, hidden or outside
-// of its grammar, and returns the verdict about an address. An offset in the tag's text, plus
+// attribute judges attribute i of a tag. It removes an attribute that must not stay, but only
+// returns the verdict about the address of a link or an image. An offset in the tag's text, plus
 // shift, is an offset in the source.
 func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
 	a := &t.Attributes[i]
@@ -460,8 +460,8 @@ func (p *pass) endTag(t *markdown.Tag, start, end int) bool {
 	return true
 }
 
-// deniedTag removes the address from a link, and replaces an img or source by its alternative
-// text.
+// deniedTag removes all attributes from a link, which gets a redaction later, and replaces an img
+// by its alternative text and a redaction, a source by a redaction.
 func (p *pass) deniedTag(t *markdown.Tag, start, end int, v verdict) bool {
 	if t.Name == "a" {
 		p.closeAnchors()

@@ -13,8 +13,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// multitoolVariable names the SARIF multitool's program, from the npm package
-// @microsoft/sarif-multitool-linux.
+// multitoolVariable is the environment variable with the path of the SARIF multitool's program,
+// from the npm package @microsoft/sarif-multitool-linux.
 const multitoolVariable = "AIRLOCK_SARIF_MULTITOOL"
 
 // TestMultitool checks every variant of a delivered log by the multitool's rules for

@@ -61,7 +61,8 @@ func CriteriaOf(doc *markdown.Document) (items []Item, unboxed int) {
 	return items, unboxed
 }
 
-// itemOf reads the task list item that is block i; ok is false if it has no text.
+// itemOf reads the task list item that is block i; ok is false if it does not begin with a
+// paragraph that has text.
 func itemOf(doc *markdown.Document, i int) (item Item, ok bool) {
 	b := &doc.Blocks[i]
 	first := i + 1
@@ -127,7 +128,7 @@ func Digest(text string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Outcome is what became of the boxes that were to be ticked, each by the digest of its text.
+// Outcome is what became of the boxes that Tick was to tick.
 type Outcome struct {
 	Ticked    []string // texts of the items whose boxes were ticked
 	Already   int      // boxes that were ticked before
