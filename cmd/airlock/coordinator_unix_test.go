@@ -21,7 +21,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestCoordinatorScript runs script/coordinator: the acceptance criteria as curl commands.
+// TestCoordinatorScript runs script/coordinator: the five acceptance criteria as curl commands. It
+// prints a line for each.
 func TestCoordinatorScript(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command(filepath.Join(root, "script", "coordinator"), binary).CombinedOutput()
@@ -82,7 +83,8 @@ func serve(t *testing.T, dir string) coordinator {
 	return coordinator{cmd, startServer(t, cmd)}
 }
 
-// post starts a run, and returns the status, the id or the code of the error, and the answer.
+// post starts a run with a parameter of size bytes. It returns the status, the id or the code of
+// the error, and the answer.
 func (c coordinator) post(t *testing.T, agent string, size int) (status int, word, answer string) {
 	t.Helper()
 	status, answer = ask(t, http.DefaultClient, "POST", c.url+"/runs", fmt.Sprintf(`{"agent_name":%q,"parameters":{"p":"%s"}}`, agent, strings.Repeat("x", size)))

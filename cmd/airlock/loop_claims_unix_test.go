@@ -23,8 +23,7 @@ type loopSeen struct {
 }
 
 // TestAClaimedCommitDecidesNothing reports a fix by a commit that does not exist. It asserts that
-// an escalated loop does not go on because of that: only a decision or a real commit makes it go
-// on.
+// an escalated loop does not go on because of that, and that a decision makes it go on once.
 func TestAClaimedCommitDecidesNothing(t *testing.T) {
 	t.Parallel()
 	p := newLoopPlace(t)
@@ -67,7 +66,7 @@ func TestAClaimedCommitDecidesNothing(t *testing.T) {
 		return l
 	}
 
-	// It waits for a person, and an agent claims that there is another commit.
+	// The loop waits for a fix, and an agent claims that there is another commit.
 	driver := drive()
 	if err := driver.Start(); err != nil {
 		t.Fatal(err)

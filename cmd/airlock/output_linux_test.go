@@ -98,8 +98,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestNobodyReads asserts that the program ends quietly if nobody reads its output any
-// more, but completes its writes to GitHub first.
+// TestNobodyReads asserts that the program ends quietly if nobody reads its standard output any
+// more, and that apply does everything though nobody reads its standard error.
 func TestNobodyReads(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"schema", "agent-output"}, {"--help"}} {

@@ -27,7 +27,7 @@ type reviewJob struct {
 	log      []string
 }
 
-// jobsCell is a schedule of two jobs, both of whose reviews GitHub refuses in one request.
+// jobsCell is a schedule of two jobs. GitHub does not take the review of either in one request.
 type jobsCell struct {
 	person bool          // a person who uses the account has not submitted a review
 	begin  int           // the request of the first job at which the second begins

@@ -13,14 +13,14 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// postedReview is a review whose comments GitHub has taken one by one.
+// postedReview is a review that is posted in steps: begun, filled with comments, and submitted.
 type postedReview struct {
 	object   Object
 	taken    []*reviewComment // on lines and on files
 	body     []*reviewComment // in its body
 	dropped  []*reviewComment // left out: as the owner wants, or Airlock's own that GitHub lost
 	complete bool             // all comments are in it, as far as GitHub takes them
-	doubtful bool             // it was begun more than once
+	doubtful bool             // it may have been begun more than once
 	// late are the comments of a body that GitHub did not accept, and refusal is why.
 	late    []*reviewComment
 	refusal error
@@ -210,7 +210,8 @@ func (v *postedReview) moveToBody(lost []*reviewComment) {
 
 // addThreads adds comments to a pending review and returns those that GitHub does not take.
 // GitHub's answer is not enough: a comment may be there although GitHub did not say that it took
-// it, and a comment that it took may be lost. So addThreads reads the review back.
+// it, and a comment that it took may be lost. So addThreads reads the review back. It moves what is
+// lost to the body.
 func (r *reviewRun) addThreads(ctx context.Context, v *postedReview, comments []*reviewComment) (refused []*reviewComment, err error) {
 	var said, lost []*reviewComment
 	for some := range slices.Chunk(comments, githubapi.MaxThreads) {
@@ -276,7 +277,7 @@ func (r *reviewRun) addSome(ctx context.Context, review Object, comments []*revi
 	return said, nil
 }
 
-// notIn returns the comments that a review does not have. Before, it waits until the expected ones
+// notIn returns the comments that a review does not have. First it waits until the expected ones
 // are there, but not longer than GitHub takes to show a write.
 func (r *reviewRun) notIn(ctx context.Context, review Object, comments, expected []*reviewComment) (missing []*reviewComment, err error) {
 	if len(comments) == 0 {

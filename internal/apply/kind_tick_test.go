@@ -22,7 +22,7 @@ var criteriaText = strings.ReplaceAll("Intro\n\n## Acceptance criteria\n\n- [ ] 
 
 var hubot = githubtest.Account{Login: "hubot", ID: 5}
 
-// tickBench returns a repository whose issue states criteria.
+// tickBench returns a repository with body as the issue's text.
 func tickBench(t *testing.T, body string, o githubtest.Options) *bench {
 	t.Helper()
 	f := fixture()
@@ -55,8 +55,8 @@ func (b *bench) tick(over func(http.RoundTripper) http.RoundTripper, texts ...st
 	return results[0]
 }
 
-// between is a transport that calls a function right before or right after an issue is written.
-// Before means after Airlock has read the issue.
+// between is a transport that calls functions right before an issue is written, when Airlock has
+// already read it, and right after.
 type between struct {
 	next          http.RoundTripper
 	before, after func(n int) // called around the write number n, from 1; may be nil
@@ -162,16 +162,16 @@ func TestTickBoxesLeavesAlone(t *testing.T) {
 	}
 }
 
-func TestTickBoxesWhereverTheIssueStands(t *testing.T) {
+func TestTickBoxesOfUnusualIssues(t *testing.T) {
 	long := "## Acceptance criteria\n- [ ] one\n\n"
 	long += strings.Repeat("é漢\r\n", (65536-len(long))/4)
 	for name, tt := range map[string]struct {
 		body   string
 		change func(*githubtest.Issue)
 	}{
-		"closed":             {criteriaText, func(i *githubtest.Issue) { i.State = "closed" }},
-		"locked":             {criteriaText, func(i *githubtest.Issue) { i.Locked = true }},
-		"as long as it goes": {long, nil},
+		"closed":                    {criteriaText, func(i *githubtest.Issue) { i.State = "closed" }},
+		"locked":                    {criteriaText, func(i *githubtest.Issue) { i.Locked = true }},
+		"as long as GitHub accepts": {long, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := tickBench(t, tt.body, githubtest.Options{})
@@ -204,7 +204,7 @@ func TestTickBoxesPutsBackWhatItOverwrote(t *testing.T) {
 				t.Errorf("the text is\n%q", got)
 			}
 			if notes := strings.Join(r.Notes, "\n"); !strings.Contains(notes, "that text was put back") || !strings.Contains(notes, strings.TrimSuffix(who.Login, "[bot]")) {
-				t.Errorf("it is not told: %s", notes)
+				t.Errorf("the notes do not say whose text was put back: %s", notes)
 			}
 		})
 	}

@@ -55,7 +55,8 @@ type skippedFile struct {
 	Reason string
 }
 
-// split separates the files like a caller that skips some soft marks, too.
+// split separates the files that a caller keeps from those that it skips: the files that Skip
+// reports, and those with one of the soft marks.
 func split(s *changes.Set, soft ...changes.Mark) (kept []*changes.File, skipped []skippedFile) {
 	for i := range s.Files {
 		f := &s.Files[i]
@@ -74,7 +75,7 @@ func split(s *changes.Set, soft ...changes.Mark) (kept []*changes.File, skipped 
 	return kept, skipped
 }
 
-// ofLanguage returns the paths of the files in a language that have a text.
+// ofLanguage returns the paths of the files in a language, without those that Skip reports.
 func ofLanguage(s *changes.Set, language string) []string {
 	var paths []string
 	kept, _ := split(s)

@@ -159,8 +159,8 @@ func (f *runsFlags) newStop(env Environment) *cobra.Command {
 	}
 }
 
-// printRun returns the action of a command: it asks for the run that the argument names, and prints
-// it.
+// printRun returns the action of a command: it calls ask for the run that the argument names, and
+// prints the run that ask returns.
 func (f *runsFlags) printRun(env Environment, ask func(runs.Coordinator, context.Context, string) (runs.Run, error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		return f.withExisting(cmd.Context(), env, func(to runs.Coordinator) error {

@@ -53,8 +53,9 @@ type SubmissionDeps struct {
 }
 
 // Apply sends the submission through both doors, performs the items that are left, and reports
-// them. Without Input, variables of workflows name the agent output, or it is standard input. It
-// may be missing where there is something else to do. The error carries its exit code.
+// them. Without Input there is no agent output if there is something else to do; otherwise a
+// variable of the workflow contains or names it, or it is standard input. The error carries its
+// exit code.
 func (s Submission) Apply(ctx context.Context, owner config.SafeOutputs, deps SubmissionDeps) error {
 	conn, err := s.Route.Connection(deps.Getenv, deps.Version, deps.Log)
 	if err != nil {
@@ -219,8 +220,9 @@ func (deps SubmissionDeps) report(rep *report.Report, files *PlanFiles) error {
 	return nil
 }
 
-// Validate judges the file Input without GitHub, as far as the workflow run is known, shows what is
-// wrong with it, and writes docs, the documents that later jobs read. The error carries its exit code.
+// Validate judges the file Input without GitHub, by what is known of the workflow run. It shows
+// what is wrong with it, and writes docs, the documents that later jobs read. The error carries its
+// exit code.
 func (s Submission) Validate(ctx context.Context, owner config.SafeOutputs, docs intake.Documents, deps SubmissionDeps) error {
 	gate, known, err := s.Rehearse(owner, deps)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// maxSearched is how many directory entries one search looks at.
+// maxSearched is how many directory entries one search looks at before it stops.
 const maxSearched = 500_000
 
 // repositoryAbove judges the repository that git would find from a directory.
@@ -92,7 +92,8 @@ func (s *search) repositoriesBelow(root string) {
 }
 
 // walk calls visit for each entry of a directory, and goes on in those directories for which visit
-// returns true. Links are not followed; what may not be read is left out.
+// returns true. Links in it are not followed; what may not be read is left out. When the search has
+// looked at more than maxSearched entries, walk stops and reports that.
 func (s *search) walk(root string, visit func(path string, e fs.DirEntry) bool) {
 	for dirs := []string{root}; len(dirs) > 0; {
 		dir := dirs[len(dirs)-1]

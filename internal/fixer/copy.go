@@ -16,11 +16,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/nofollow"
 )
 
-// Limits of what a fix may change.
+// Limits of what a fix may change, and of what is read for a clone.
 const (
 	maxFiles = 2000
 	maxBytes = 64 << 20 // of all new contents together
-	maxIndex = 1 << 30  // bytes of git's index
+	maxIndex = 1 << 30  // bytes of git's index, or of a list of objects
 )
 
 // git's modes of files.
@@ -282,7 +282,7 @@ func (c *workCopy) changedFiles(s state) (files []File, err error) {
 	return files, nil
 }
 
-// modeOf returns git's mode of a file, "" if it is not there or a directory is.
+// modeOf returns git's mode of a file, "" if there is none, or a directory in its place.
 func modeOf(root *os.Root, name string) (string, error) {
 	info, err := root.Lstat(filepath.FromSlash(name))
 	switch {

@@ -24,7 +24,7 @@ type Limits struct {
 	Extend int // 3 more iterations, if a decision names no number
 }
 
-// maxIterations is how far a loop can be extended.
+// maxIterations is how far a loop can be extended, and the largest number that a limit can be.
 const maxIterations = 1000
 
 // maxTime is the longest that a time limit can be.
@@ -78,7 +78,7 @@ func (l *Limits) UnmarshalJSON(raw []byte) error {
 }
 
 // ParseLimits reads limits such as "iterations=3 fix=45m": names and values in any order, with
-// spaces or commas between them. Those that are not named have their defaults.
+// spaces or commas between them. Those that are not named are zero, which means their defaults.
 func ParseLimits(text string) (Limits, error) {
 	var l Limits
 	complete := l.withDefaults()

@@ -16,7 +16,7 @@ const maxPatch = 128 << 20
 // maxSeries is how many commits SeriesOf reads.
 const maxSeries = 10_000
 
-// maxScanned is how much of a file is searched for CRLF line ends, in bytes.
+// maxScanned is how large a file may be, in bytes, to be searched for CRLF line ends.
 const maxScanned = 16 << 20
 
 // SeriesOf returns the commits after base up to tip as a series. The history between the two
@@ -204,8 +204,8 @@ func mailMessage(message string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// mailSubject keeps git am from removing the beginning of a subject: brackets,
-// "Re:" and colons.
+// mailSubject changes what git am would remove from the beginning of a subject: brackets become
+// parentheses, colons are removed, also that of "Re:". It returns noMessage if nothing is left.
 func mailSubject(line string) string {
 	line = strings.TrimLeft(line, " \t:")
 	switch before, after, ok := strings.Cut(line, "]"); {

@@ -39,7 +39,7 @@ type loopDecision struct {
 	N        schema.Int       `json:"n,omitempty"` // by how many iterations the decision "extend" extends the loop
 }
 
-// The schemas of the bodies, and of members that are alike.
+// The schemas of the bodies, after those of some of their members.
 var (
 	texts      = map[string]any{"type": "array", "maxItems": json.Number("1000"), "items": map[string]any{"type": "string"}}
 	iterations = map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("1000")}

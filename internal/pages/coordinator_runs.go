@@ -123,7 +123,7 @@ func (x *visit) runs() error {
 
 type runView struct {
 	Run        runRecord
-	Parameters string // as people read it
+	Parameters string // as people read them
 	Result     string // "" if there is none
 	Prose      bool   // the result is text rather than JSON
 	Log        string

@@ -134,8 +134,8 @@ var unshownElements = []atom.Atom{
 	atom.Textarea, atom.Title, atom.Plaintext, atom.Xmp, atom.Head,
 }
 
-// copy appends a copy of n to parent. Of an element that is not allowed, only the contents
-// are copied.
+// copy appends a copy of n to parent. Of an element that is not in shownElements, only the contents
+// are copied; of one in unshownElements, nothing. A picture and a checkbox become text.
 func (f *filter) copy(parent, n *nethtml.Node) {
 	switch n.Type {
 	case nethtml.TextNode:
@@ -180,7 +180,8 @@ func (f *filter) children(parent, n *nethtml.Node) {
 }
 
 // link copies a link to another page. A link to a place on this page, or relative to where the text
-// would be posted, leads nowhere from here, so only its text is copied.
+// would be posted, leads nowhere from here, so only its text is copied. A footnote's link back to
+// its reference is left out.
 func (f *filter) link(parent, n *nethtml.Node) {
 	address := pageAddress(attribute(n, "href"))
 	switch {
@@ -242,7 +243,7 @@ func direction(n *nethtml.Node) []nethtml.Attribute {
 	return nil
 }
 
-// alerts are the quotes that GitHub shows with a title, by their first line.
+// alerts are the titles that GitHub gives some quotes, by the quotes' first line.
 var alerts = map[string]string{"[!NOTE]": "Note", "[!TIP]": "Tip", "[!IMPORTANT]": "Important", "[!WARNING]": "Warning", "[!CAUTION]": "Caution"}
 
 // markAlert gives a quote that GitHub shows as an alert its title.

@@ -45,6 +45,7 @@ func (r *Report) Summary(limit int) string {
 			table(&b, []string{"Line", "Request", "What"}, rows, cleanedCells)
 		})
 	}
+	// Cut counts UTF-16 code units, each of which takes at most three bytes.
 	out, _ := markdown.Cut(b.String(), limit/3, "*The rest was cut: the job summary is full. The results' JSON contains everything.*")
 	return out
 }
@@ -101,7 +102,7 @@ func onlyTicks(own []apply.Result) bool {
 	return len(own) > 0 && !slices.ContainsFunc(own, func(res apply.Result) bool { return res.Kind != safeoutput.KindTickBoxes })
 }
 
-// countsLine lists the states that occur.
+// countsLine lists the states that occur, then the event and its subject.
 func (r *Report) countsLine() string {
 	var parts []string
 	for _, p := range r.Counts.named() {
@@ -175,8 +176,8 @@ func (r *Report) writePlan(b *strings.Builder) {
 	}
 }
 
-// itemNotes returns the messages of an operation's items that leave no object on GitHub, and
-// what the doors left out of them.
+// itemNotes returns the messages of those of an operation's items that leave no object on GitHub,
+// and what the doors left out of each item.
 func (r *Report) itemNotes(op apply.Operation) []string {
 	var notes []string
 	for _, m := range op.Items {
@@ -398,8 +399,8 @@ func (r *Report) kindsAsked() string {
 	return b.String()
 }
 
-// permissionsToGrant returns the permissions block that the plan needs; "" where none seems to
-// be missing.
+// permissionsToGrant returns the permissions block that the plan needs, after a dry run or if a
+// permission was missing; otherwise "".
 func (r *Report) permissionsToGrant() string {
 	if r.plan == nil || len(r.plan.Permissions) == 0 || !r.DryRun && !r.lacksPermission() {
 		return ""

@@ -76,7 +76,7 @@ func (c *codeFile) statementEnd(i int) int {
 	next := i + 1
 	if !c.lang.indented {
 		if next < len(c.tokens) && c.tokens[next].first {
-			return next // nothing is returned; the next line is a statement of its own
+			return next // the word is the entire statement
 		}
 		return c.expressionAt(next).to
 	}

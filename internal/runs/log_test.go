@@ -58,7 +58,7 @@ func TestSlowStoreDelaysNoAgent(t *testing.T) {
 		slow := slowLog{c.store.Querier, make(chan struct{}), make(chan struct{}, 1), new(atomic.Int64)}
 		c.store.Querier = slow
 		// More than any pipe takes, while the store waits for the gate.
-		c.program(t, "talks", `echo first >&2; while ! test -e slow; do sleep 0.01; done; seq 60000 >&2; echo > written; while ! test -e gate; do sleep 0.01; done; echo last >&2; echo 1`)
+		c.program(t, "talks", `echo first >&2; while ! test -e slow; do sleep 0.01; done; seq 60000 >&2; echo > written; while ! test -e end; do sleep 0.01; done; echo last >&2; echo 1`)
 		r := c.create(t, "talks", `{}`)
 		c.startAnother(t, 1, time.Minute)
 		touch := func(name string) {
@@ -72,7 +72,7 @@ func TestSlowStoreDelaysNoAgent(t *testing.T) {
 		slow.lost.Store(1)
 		close(slow.gate)
 		waitUntil(t, func() bool { return slow.lost.Load() < 0 })
-		touch("gate")
+		touch("end")
 		if r := c.ended(t, r.ID); r.Status != runs.Completed {
 			t.Errorf("%+v", r)
 		}
@@ -84,8 +84,8 @@ func TestSlowStoreDelaysNoAgent(t *testing.T) {
 	})
 }
 
-// TestLogDividesNoSecret asserts that what is masked at once has no secret across its ends: neither
-// in a line that does not end, nor in a block that is printed slowly.
+// TestLogDividesNoSecret asserts that no secret is divided between parts of a log that are masked
+// separately: neither one in a very long line, nor a block that is printed slowly.
 func TestLogDividesNoSecret(t *testing.T) {
 	t.Parallel()
 	c := start(t, t.TempDir()+"/store.db", 1)

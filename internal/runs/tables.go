@@ -147,9 +147,9 @@ func (e *NotFoundError) Error() string {
 }
 
 // change sets columns of a run, among them its status, and records the event. It reports
-// false, without any change, unless the condition holds. set and condition are SQL; their
-// parameters are counted from $3. q is a transaction of the store; for PostgreSQL, where
-// this is one statement, it may be the store itself.
+// false, without any change, unless the condition holds. set, which begins with a comma or is "",
+// and condition are SQL; their parameters are counted from $3. q is a transaction of the
+// store; for PostgreSQL, where this is one statement, it may be the store itself.
 func change(ctx context.Context, s *store.Store, q store.Querier, id string, to Status, set, condition string, args ...any) (bool, error) {
 	update := `UPDATE runs SET status = $2, events = events + 1` + set + ` WHERE id = $1 AND ` + condition + ` RETURNING events`
 	args = append([]any{id, string(to)}, args...)

@@ -1,5 +1,5 @@
 // Package safeoutput is the union of everything an agent may ask for: the kind
-// table, one Go type a kind, the names agents use for them, the bounded NDJSON
+// table, one Go type for each kind, the names agents use for them, the bounded NDJSON
 // reader, and canonical decoding and encoding. It does not judge items: intake
 // validates and cleans them, and policy decides whether they are allowed.
 package safeoutput
@@ -89,8 +89,8 @@ const (
 // NumberField is a field that names what an item acts on.
 type NumberField struct {
 	Name string
-	// Means is the kind of thing that has the number, by the field's name. It is NoTarget where the
-	// name does not say that, because agents use the field for everything that the kind acts on.
+	// Means is the kind of thing that has the number. It is NoTarget for issue_number, which agents
+	// use for everything that the kind acts on.
 	Means Target
 }
 
@@ -210,7 +210,7 @@ func join(fields ...map[string]string) map[string]string {
 	return m
 }
 
-// byName finds a row by the kind's canonical name and by its aliases.
+// byName returns the rows by the kinds' canonical names and aliases.
 var byName = sync.OnceValue(func() map[string]*Spec {
 	m, table := map[string]*Spec{}, kinds()
 	for i := range table {
@@ -240,7 +240,8 @@ func Lookup(name string) (Spec, bool) {
 	return *s, true
 }
 
-// SpecOf returns the row of a kind; the zero Spec for the internal kinds, which have none.
+// SpecOf returns the row of a kind; the zero Spec for an alias, and for the internal kinds, which
+// have none.
 func SpecOf(kind Kind) Spec {
 	if s, ok := byName()[string(kind)]; ok && s.Kind == kind {
 		return *s

@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// openings returns texts that leave something open, and texts that close some of these at a wrong
-// place.
+// openings returns texts that leave something open, texts that close some of these at a wrong
+// place, and texts that may stand between them.
 func openings() []string {
 	return []string{
 		"<div>", "<div>\n\n", "<del>", "<s>", "<h1>", "<table>", "<tr>", "<td>", "<th>", "<tbody>", "<thead>", "<caption>", "<summary>", "<details>",
@@ -28,8 +28,8 @@ func openings() []string {
 }
 
 // TestNothingSwallowsTheFooter joins openings to texts, cleans them, and closes what they leave
-// open, as for every agent's text. It asserts that a browser shows the footer after such a text as
-// a block of its own, directly in the page.
+// open, as for every agent's text. It asserts that nothing is open then, and that a browser shows
+// the footer after such a text as a block of its own, directly in the page.
 func TestNothingSwallowsTheFooter(t *testing.T) {
 	const footer = "> Asked for by an agent."
 	s := mustNew(t, corpusConfig())

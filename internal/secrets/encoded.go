@@ -103,8 +103,8 @@ func nextLine(text string, i int) int {
 	return i
 }
 
-// decode returns what a run may stand for. A path or a name before it may be part of the
-// run, because slash and dash belong to the alphabet of Base64. A run of the original text
+// decode returns what a run may stand for. The run may begin with a path or a name that is not
+// encoded, because slash and dash belong to the alphabets of Base64. A run of the original text
 // (depth 0) is therefore decoded from each of its first four characters.
 func (r run) decode(text string, depth int) []decoded {
 	chars := make([]byte, 0, r.end-r.start)
