@@ -60,10 +60,11 @@ func newExampleLoop(t *testing.T, broken func(string) string) *exampleLoop {
 // usedAction is an action that a workflow uses, with its version.
 var usedAction = regexp.MustCompile(`uses: ([\w.-]+/[\w.-]+)[\w./-]*@(\S+)`)
 
-// standIns returns the actions that the workflows among the files use. Our actions come from this
-// repository; the action of the checks runs in checksImage. Replacements with the same effect stand
+// standIns returns the actions that the workflows among the files use. The actions of the checks
+// and of the gate come from this repository; that of the checks runs in checksImage. The setup
+// action only looks for the binary in the runner's image. Replacements with the same effect stand
 // for GitHub's own actions: a checkout from the server by git, a directory for artifacts, and a
-// token that is at hand. The released binary is the one in the runner's image.
+// token that is at hand.
 func standIns(t testing.TB, s *githubtest.Server, checksImage string, files map[string]string) map[string]map[string]string {
 	t.Helper()
 	composite := func(text string) map[string]string { return map[string]string{"action.yml": text} }
@@ -126,7 +127,7 @@ func (x *exampleLoop) happen(event string, payload map[string]any) {
 	x.t.Helper()
 	path := writeFile(x.t, filepath.Join(x.t.TempDir(), "event.json"), jsonText(x.t, payload))
 	_, log, ok := actRun{event: event, payload: path, files: x.files, runner: os.Getenv("AIRLOCK_IMAGE"), actions: standIns(x.t, x.server, os.Getenv("AIRLOCK_IMAGE"), x.files),
-		// act's runner has its temporary files in /tmp, which the checks keep the code out of.
+		// act's runner has its temporary files in /tmp, and the checks keep the code out of /tmp.
 		arguments: []string{"--env", "TMPDIR=/var/tmp", "--no-skip-checkout", "--container-options", "-v " + x.artifacts + ":/artifacts",
 			"--secret", "LOOP_SECRET=" + loopSecret, "--secret", "FIXER_PRIVATE_KEY=" + appSecret, "--var", "FIXER_APP_ID=77"}}.run(x.t, x.server)
 	if !ok {
@@ -164,7 +165,7 @@ func (x *exampleLoop) fix(request string) {
 	}
 }
 
-// state returns the state of the loop.
+// state returns the state of the loop and the messages of its log.
 func (x *exampleLoop) state() (s fixloop.State, messages []fixloop.Message) {
 	x.t.Helper()
 	stored := parse[struct {

@@ -339,7 +339,7 @@ func TestNoCommandOverTheWire(t *testing.T) {
 			t.Errorf("%s: %s", directory, got)
 		}
 	}
-	// A hint is not a parameter: one that was not configured blocks its criterion.
+	// A hint is not a parameter: if what it names is not configured, its criterion is blocked.
 	for hint, want := range map[string]string{"$ test -f a.js": "PASS", "$ touch " + marker: "BLOCKED", "$ test -f a.js; touch " + marker: "BLOCKED", "$ test -f a.js && touch " + marker: "BLOCKED", "http://" + strings.TrimPrefix(c.url, "http://") + "/agents": "BLOCKED"} {
 		var response struct {
 			Results []struct{ Status string } `json:"criteria_results"`
@@ -405,7 +405,7 @@ func TestCoordinatorKnowsItsVisitors(t *testing.T) {
 			t.Errorf("another user is answered %s for %q", got, args)
 		}
 	}
-	// The server cannot find the user of a caller that has hung up before.
+	// The server cannot find the user of a caller that has already hung up.
 	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -557,7 +557,7 @@ func TestCoordinatorBearsHostileAgents(t *testing.T) {
 	}
 }
 
-// shorten leaves the parameters out of an answer.
+// shorten leaves the many x of the parameters out of an answer.
 func shorten(s string) string {
 	if at := strings.Index(s, "xxxxx"); at >= 0 {
 		return s[:at] + strings.TrimLeft(s[at:], "x")

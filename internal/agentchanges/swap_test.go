@@ -17,8 +17,8 @@ import (
 )
 
 // TestWorkspaceSeriesNeverLeavesTheWorkTree tests rule R7 of docs/security.md: while the work tree
-// is read, directories and files in it become links that lead out of it, and back. What these lead
-// to is never in the result.
+// is read, directories and files in it are replaced by links that lead out of it, then put back.
+// What these links lead to is never in the result.
 func TestWorkspaceSeriesNeverLeavesTheWorkTree(t *testing.T) {
 	t.Parallel()
 	const secret = "SECRET"
@@ -69,7 +69,7 @@ func TestWorkspaceSeriesNeverLeavesTheWorkTree(t *testing.T) {
 	if err != nil || len(s.Changes) > 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	// Nor did it become an object.
+	// Nor did the file outside become an object.
 	for line := range strings.Lines(string(own.Output("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)", "--unordered"))) {
 		if oid, ok := strings.CutSuffix(strings.TrimSpace(line), " blob"); ok && string(own.Output("cat-file", "blob", oid)) == secret {
 			t.Errorf("the file outside became %s", oid)

@@ -57,7 +57,7 @@ func requestRows() []requestRow {
 			}},
 		{name: "add-issue-label",
 			line: func(n, on int) string {
-				// Labels repeat after 40 items, and are added again: the answer lists what is there.
+				// Labels repeat after 40 items: one that was added before takes a request as well.
 				return line(map[string]any{"type": "add-issue-label", "labels": []string{fmt.Sprint("l", n%40)}, "issue_number": on})
 			},
 			want: func(n int) map[string]int {
@@ -99,7 +99,7 @@ func requestRows() []requestRow {
 	}
 }
 
-// loadText is the text of the items of requestRows.
+// loadText is the body of the issues, comments and discussions in requestRows.
 const loadText = "Some words that an agent has to say. "
 
 func (row requestRow) bench(t *testing.T) *bench {
@@ -185,7 +185,7 @@ func documentedRows(t *testing.T) (names []string) {
 	return names
 }
 
-// TestMemoryStaysFlat applies 1,000 items and measures the heap after every hundredth write,
+// TestMemoryStaysFlat applies 1,000 items and measures the heap at every hundredth write,
 // because what was written must not be kept.
 func TestMemoryStaysFlat(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{TrustAnswers: true})
@@ -231,7 +231,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 	runtime.KeepAlive(results)
 }
 
-// heap returns how much memory is in use, without what the server was sent.
+// heap removes what the server was sent, and returns how much memory is then in use.
 func (b *bench) heap() int64 {
 	b.srv.ResetRequests()
 	b.srv.Change(func(f *githubtest.Fixture) {

@@ -40,7 +40,7 @@ func (f *File) Marked(m Mark) (Marked, bool) {
 	return f.Marks[i], true
 }
 
-// Skip returns the hard mark for which the file has no text.
+// Skip returns the file's first hard mark, because of which it has no text.
 func (f *File) Skip() (Marked, bool) {
 	for _, m := range f.Marks {
 		if m.Mark.Hard() {
@@ -76,7 +76,7 @@ type Options struct {
 // batchBytes is how much one read of contents may return.
 const batchBytes = 128 << 20
 
-// fill sorts the set's files, reads their texts from head, and marks each file. The
+// fill sorts the set's files, reads their texts from head, and sets their languages and marks. The
 // attributes are read from rules, which may be nil.
 func (s *Set) fill(ctx context.Context, head, rules Contents, opt Options) error {
 	opt.MaxFile = min(cmp.Or(max(opt.MaxFile, 0), 1<<20), batchBytes)

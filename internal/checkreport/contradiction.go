@@ -11,8 +11,8 @@ import (
 )
 
 // contradiction returns an error that names the first two parts of the document that
-// cannot both be true, or nil. Airlock's own documents have none. Another job's code may have
-// changed one part of a document; if that part is the more favourable one, it must not count.
+// cannot both be true, or nil. In Airlock's own documents all parts agree. Another job's code may
+// have changed one part of a document; if that part is the more favourable one, it must not count.
 func (d *Document) contradiction() error {
 	if err := d.Output.Consistent(); err != nil {
 		return fmt.Errorf("$.output: %w", err)

@@ -195,8 +195,9 @@ const (
 
 // Read reads a document that another job has left. The document is untrusted. If it does not
 // conform to the published schema, contradicts itself, or is larger than MaxBytes, the error
-// describes what is wrong and where. Places that name no file or line are left out. The outcome
-// that the document reports is the other job's claim.
+// describes what is wrong and where. A path that names no file is left out, as are the lines and
+// the suggestion of a finding without a path or a first line, and an end before the start. The
+// outcome that the document reports is the other job's claim.
 func Read(r io.Reader) (*Document, error) {
 	var d Document
 	if err := schema.ReadDocument(r, Schema, "a findings document", MaxBytes, &d); err != nil {

@@ -35,7 +35,7 @@ type ChangeSet struct {
 // Head returns the commit at whose lines people see findings, "" if there is none.
 func (c *ChangeSet) Head() string { return c.head }
 
-// files returns what changed for the checks; nil where all lines count.
+// files returns the changed files with their diffs, or nil where all lines count.
 func (c *ChangeSet) files() []changes.ChangedFile {
 	if !c.hasDiff {
 		return nil
@@ -249,8 +249,8 @@ func (s ChangeSource) defaultBase(here string) (base, mergeBase string, notes []
 	return here, here, []string{"What changed is what is not committed: the clone has no main or master branch to compare with, and no --base is given."}, nil
 }
 
-// maxWalked is how many commits, from the one that is checked out on, are searched for one whose
-// parent is the pull request's head: the clone need not contain the head itself.
+// maxWalked is how many commits, beginning with the one that is checked out, are searched for one
+// whose parent is the pull request's head: the clone need not contain the head itself.
 const maxWalked = 100
 
 // containsHead reports whether the commit that is checked out contains the pull

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// TestWhatAFixMayNotChange asserts that a fix is refused for changes that an agent may not make
-// either, and that none of its files is taken over then.
+// TestWhatAFixMayNotChange asserts that a fix is refused if it makes a change that agents may not
+// make. Then none of its files is taken over, and the reason does not contain the secret.
 func TestWhatAFixMayNotChange(t *testing.T) {
 	t.Parallel()
 	const key, known = "AKIAQX5RD2WZ7PLMKEUY", "a-password-for-nothing"
@@ -21,7 +21,7 @@ func TestWhatAFixMayNotChange(t *testing.T) {
 		{"too many files", "for i in $(seq 1 6); do echo $i > f$i; done", "max-patch-files: 6 files"},
 		{"too much", "head -c 300000 /dev/zero | tr '\\0' x > big", "max-patch-size"},
 		{"a secret", "echo 'aws_access_key_id = " + key + "' > conf.ini", "secret: \"conf.ini\" contains one in line 1"},
-		{"a secret that was there before", "mv keys.ini moved.ini", ""},
+		{"a secret that moves", "mv keys.ini moved.ini", ""},
 		{"a known value that moves", "mv known.ini moved.ini", "secret: \"moved.ini\" contains one in line 1 (the password, rule known-value)"},
 		{"a known value whose file changes", "echo more >> known.ini", ""},
 		{"an ordinary change", "echo 'var More = 2' >> shop.go", ""},

@@ -10,7 +10,7 @@ import (
 // Duration is a time in whole seconds.
 type Duration int64
 
-// seconds rounds a duration down, as a clock does.
+// seconds rounds a duration down, as a clock does. A negative one counts as 0.
 func seconds(d time.Duration) Duration { return Duration(max(d, 0) / time.Second) }
 
 // clock writes a time as HH:MM:SS.

@@ -92,8 +92,9 @@ func Decisions() []Decision {
 }
 
 // Recorded returns the event as a log keeps it. Each text is passed through mask, which removes
-// secrets. Failures beyond those that a loop keeps are reduced to their fingerprints. If mask changes
-// nothing, Step treats the recorded event as it would treat e.
+// secrets; a suggestion that mask would change is left out. An error's text and stack, and the
+// texts of failures, are cut. Failures beyond those that a loop keeps are reduced to their
+// fingerprints. If mask changes nothing, Step treats the recorded event as it would treat e.
 func (e Event) Recorded(mask func(string) string) Event {
 	e.By, e.Text, e.Head, e.Message = mask(e.By), excerpt(mask(e.Text)), mask(e.Head), mask(e.Message)
 	e.Fixes, e.Files, e.Refused = masked(e.Fixes, mask), masked(e.Files, mask), masked(e.Refused, mask)

@@ -77,7 +77,7 @@ func (f *fixer) lastOf(chars string) int {
 }
 
 // nextToken returns the position of the first character at or after p that is
-// neither white space nor in a comment. A comment without an end counts as text.
+// neither JSON's white space, odd space nor in a comment. A comment without an end counts as text.
 func (f *fixer) nextToken(p int) int {
 	var comments []int
 	for p < len(f.in) {
@@ -112,8 +112,8 @@ func (f *fixer) nextToken(p int) int {
 	return p
 }
 
-// skipSpace moves pos over white space and comments, and removes those that
-// JSON does not allow.
+// skipSpace moves pos over white space, odd space and comments, and removes all that JSON does not
+// allow.
 func (f *fixer) skipSpace() error {
 	for f.pos < len(f.in) {
 		from := f.pos

@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// TestPackagesWithoutTests: a package that never had tests is not failed for it, and a change
-// that takes the tests away is.
+// TestPackagesWithoutTests asserts that a package does not fail because it never had tests, and
+// that a change which takes tests away fails.
 func TestPackagesWithoutTests(t *testing.T) {
 	t.Parallel()
 	const placeholder = `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`
@@ -28,7 +28,7 @@ func TestPackagesWithoutTests(t *testing.T) {
 		{"another part of package.json", "{}", manifest("@@ -2 +2 @@\n-  \"version\": \"1.0.0\"\n+  \"version\": \"1.0.1\"\n"), ""},
 		{"a script that was removed", "{}", manifest("@@ -2 +1,0 @@\n-  \"test\": \"jest\"\n"), "npm test"},
 		{"a script of another name that was removed", "{}", manifest("@@ -2 +1,0 @@\n-  \"test:unit\": \"jest\"\n"), "npm test"},
-		{"all scripts, by another member", "{}", manifest("@@ -1,0 +2 @@\n+  \"scripts\": {},\n"), "npm test"},
+		{"all scripts, replaced by another member of that name", "{}", manifest("@@ -1,0 +2 @@\n+  \"scripts\": {},\n"), "npm test"},
 		{"a script that became a placeholder", placeholder, manifest("@@ -2 +2 @@\n-  \"test\": \"jest\"\n+  \"test\": \"echo no test specified\"\n"), "npm test"},
 		{"a patch that is left out", "{}", changes.ChangedFile{Path: "package.json", Status: changes.Modified, PatchMissing: true}, "npm test"},
 		{"a script of another name", `{"scripts": {"lint": "x", "test:unit": "jest"}}`, code, "npm run test:unit"},
@@ -48,11 +48,11 @@ func TestPackagesWithoutTests(t *testing.T) {
 		dir := files(t, map[string]string{"package.json": tt.manifest, "a.js": "y\n"})
 		in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{tt.change.Path}}
 		command, passes := strings.CutSuffix(tt.want, ": pass")
-		code := 1
+		exit := 1
 		if passes {
-			code = 0
+			exit = 0
 		}
-		s := newStage(t, dir, map[string][]step{"npm test": {{code: code}}, "npm run test:unit": {{}}})
+		s := newStage(t, dir, map[string][]step{"npm test": {{code: exit}}, "npm run test:unit": {{}}})
 		r := validate(t, phase.Job{Input: in, Diff: []changes.ChangedFile{tt.change}}, phase.Config{CheckOnly: true}, s.deps())
 		got, status := r.Output.Checks.Tests, phase.Pass
 		switch tt.want {

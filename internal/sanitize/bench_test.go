@@ -23,7 +23,7 @@ func ordinaryText(t testing.TB, size int) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, _, _ := strings.Cut(string(data), "[^1]: ")
+		text, _, _ := strings.Cut(string(data), "[^1]: ") // the copies would share their footnotes
 		all.WriteString(text)
 		all.WriteString("\n\n")
 	}
@@ -81,7 +81,7 @@ func (o repetition) text(size int) string {
 func (o repetition) String() string { return o.head + o.repeated + o.then + o.end }
 
 // repetitions returns the openers, texts that are repeated after a head such as the start of a
-// diagram, and texts that open many things and then close as many.
+// diagram, and longer texts, most of which open many things and then close as many.
 func repetitions() (all []repetition) {
 	for _, o := range openers() {
 		all = append(all, repetition{repeated: o})
@@ -99,7 +99,7 @@ func repetitions() (all []repetition) {
 		"```math\n":                  {"\\phantom{a}\n", "% a\n"},
 		"> ```math\n":                {"> % a\n", "> \\def\\a{\n"},
 		"https://github.com/?":       {"www.", "@a", "://", "http://"}, // within an address
-		strings.Repeat("[^a]: ", 99): {"\n", " \n", "\n\n"},            // within all of them
+		strings.Repeat("[^a]: ", 99): {"\n", " \n", "\n\n"},            // within 99 footnotes
 		strings.Repeat("- ", 99):     {"\n", " \n"},
 	} {
 		for _, r := range repeated {
@@ -128,8 +128,8 @@ func repetitions() (all []repetition) {
 	)
 }
 
-// TestOpeners asserts that cleaning any repeated opener is idempotent, in a body, a title and plain
-// text, and that the result is at most ten times as long. BenchmarkOpener measures the time.
+// TestOpeners asserts that cleaning any of the repetitions is idempotent, as a body, a title and
+// plain text, and that the result is at most ten times as long. BenchmarkOpener measures the time.
 func TestOpeners(t *testing.T) {
 	s, limited := mustNew(t, Config{}), mustNew(t, Config{References: []string{"repo"}, AllowedMentions: []string{"a"}, MaxMentions: 1})
 	for _, o := range repetitions() {

@@ -298,7 +298,7 @@ func isColorOrEntity(s string) bool {
 	return (len(word) == 3 || len(word) == 4 || len(word) == 6 || len(word) == 8) && strings.Trim(word, "0123456789abcdefABCDEF") == ""
 }
 
-// direction returns where the direction is in a line of a class or state diagram that
+// direction returns where the direction is in a line of a class or state diagram, if the line
 // contains more. Mermaid ignores the rest of such a line.
 func (d *diagram) direction(line string) (first, last int, ok bool) {
 	if !strings.HasPrefix(d.kind, "classdiagram") && !strings.HasPrefix(d.kind, "statediagram") {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeCleaner is a sanitizer with simple rules: texts lose U+0001, Markdown "<b>" as well, and links
-// must go to github.com.
+// fakeCleaner is a sanitizer with simple rules: texts lose U+0001, Markdown "<b>" as well, messages
+// their embedded links to evil.example, and a URL must be on github.com.
 type fakeCleaner struct{}
 
 func (fakeCleaner) Plain(s string) (string, []Note) {
@@ -128,6 +128,7 @@ func TestCleanKeepsUnknownMembersAndNumbers(t *testing.T) {
 	if err != nil || len(notes) > 0 {
 		t.Fatal(notes, err)
 	}
+	// The version comes first, and all other members are sorted by name.
 	want := `{"version":"2.1.0","properties":{"big":123456789012345678901234567890,"deep":{"x":[[],{}]},"e":1e3,"small":1.50,"t":true},"runs":[]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
@@ -136,13 +137,13 @@ func TestCleanKeepsUnknownMembersAndNumbers(t *testing.T) {
 
 func TestCleanErrors(t *testing.T) {
 	for name, in := range map[string]string{
-		"not JSON":   `{`,
-		"two values": `{}{}`,
-		"array":      `[]`,
-		"null":       `null`,
-		"string":     `"{}"`,
-		"too deep":   strings.Repeat(`{"a":`, maxDepth+2) + "1" + strings.Repeat("}", maxDepth+2),
-		"far deep":   strings.Repeat("[", 1<<20),
+		"not JSON":     `{`,
+		"two values":   `{}{}`,
+		"array":        `[]`,
+		"null":         `null`,
+		"string":       `"{}"`,
+		"too deep":     strings.Repeat(`{"a":`, maxDepth+2) + "1" + strings.Repeat("}", maxDepth+2),
+		"far too deep": strings.Repeat("[", 1<<20),
 	} {
 		if got, _, err := cleanLog(json.RawMessage(in), fakeCleaner{}); err == nil {
 			t.Errorf("%s: %.60s", name, got)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// oneResult returns a log with one rule and one result. run and result are JSON members to
-// add to each, or "".
+// oneResult returns a log with one rule and one result. run and result are JSON members to add to
+// the log's run and to its result, each after a comma, or "".
 func oneResult(run, result string) json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"R"}]}}%s,"results":[{"ruleId":"R","message":{"text":"m"}%s}]}]}`, run, result))
 }
@@ -60,8 +60,10 @@ func TestPlacesOfResults(t *testing.T) {
 	}
 }
 
+// TestBaseIDs asserts what a base id adds to a path. An id whose name contains "root" and whose URI
+// is outside of the repository means the repository's root. Circular ids add nothing.
 func TestBaseIDs(t *testing.T) {
-	for base, want := range map[string]string{
+	for base, want := range map[string]string{ // "" if Prepare refuses the log
 		`{}`:                                  "a.go",
 		`{"SRC":{"uri":"file:///srv/repo/"}}`: "a.go",
 		`{"SRC":{"uri":"file:///srv/repo/sub/"}}`: "sub/a.go",

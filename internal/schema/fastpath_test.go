@@ -20,6 +20,7 @@ import (
 
 // compare reports a difference between the fast path, with the library as its
 // fallback, and the library alone: in a violation's path, its message or its schema path.
+// It also reports members that the fast path accepts although raw does not conform.
 // It returns whether the fast path is sure that raw conforms.
 func compare(t *testing.T, name string, s *Schema, raw []byte) (sure bool) {
 	t.Helper()
@@ -223,7 +224,8 @@ func TestFastPathOnGeneratedValues(t *testing.T) {
 				sure++
 			}
 		}
-		// The two forms of a security report are both objects; intake validates with one of them.
+		// The fast path is never sure of a security report, because both of its forms are objects.
+		// Intake validates with one form.
 		if name != "create-security-report" && !l.fast.unsure && sure < values/20 {
 			t.Errorf("%s: the fast path was sure of %d of %d values only", name, sure, values)
 		}
@@ -231,8 +233,8 @@ func TestFastPathOnGeneratedValues(t *testing.T) {
 }
 
 // FuzzFastPath calls compare for any bytes, each time with one schema. Its seeds are the variants
-// of a SARIF log, odd values, and the examples of agents' output. Each example has the schema of a
-// kind that it names.
+// of a SARIF log, odd values, and the lines of the examples of agents' output. A line is a seed for
+// each schema whose name it contains.
 func FuzzFastPath(f *testing.F) {
 	all := comparedSchemas(f)
 	names := slices.Sorted(maps.Keys(all))
@@ -332,7 +334,7 @@ func (g *generator) object(b []byte, s map[string]any, depth int) []byte {
 	}
 	properties, _ := s["properties"].(map[string]any)
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(properties)) { // the order of a map does not depend on the seed
+	for _, name := range slices.Sorted(maps.Keys(properties)) { // a map's own order differs from run to run
 		isRequired := slices.Contains(required, any(name))
 		if isRequired && !g.odd() || depth < 5 && g.IntN(3+depth*4) == 0 {
 			names = append(names, name)

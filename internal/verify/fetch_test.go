@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/acceptance"
 )
 
-// A private address is refused, by whatever name, unless the owner allows the host; a
-// redirect never leads to another host. A stranger's address needs a host that the owner allows.
+// A private address is refused, by whatever name, unless the owner allows the host. An address that
+// a stranger gives needs such a host even if it is public. A redirect never leads to another host.
 func TestFetch(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect led to another host") }))
 	defer other.Close()
@@ -40,7 +40,7 @@ func TestFetch(t *testing.T) {
 		whyIPv6 = "" // the system refuses it first, with a reason of its own
 	}
 	for _, c := range []struct {
-		hosts     []string
+		hosts     []string // that the owner allows
 		url       string
 		trust     acceptance.Trust
 		redirects bool
@@ -79,7 +79,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// A secret in an answer is masked where the answer is cut.
+// A secret that the cut of an answer would split is masked.
 func TestFetchMasksBeforeTheCut(t *testing.T) {
 	before := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
