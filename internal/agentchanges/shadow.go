@@ -13,12 +13,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// maxRules is how large a file of ignore rules or attributes may be, in bytes.
+// maxRules is how large a file of ignore rules, attributes or configuration may be, in bytes.
 const maxRules = 4 << 20
 
 // shadow is a work tree of our own. It contains the parts of somebody else's work tree that git
 // has to see: the files of rules, the directories, and the files that were changed. git runs there
-// with nothing but our configuration.
+// with our configuration and, of the clone's, only its exclude file and what fileSettings returns.
 type shadow struct {
 	repo  *gitrepo.Repo
 	root  *os.Root

@@ -19,7 +19,7 @@ const hostile = "hi @octocat and @octo/team fixes #12 closes octo/repo#3 [here](
 	"<!-- hidden --> <script>alert(1)</script> \u202eevil\u202c \U000e0041 \x1b[31mred " + "<!-- airlock:v1 key=00 -->"
 
 // live returns patterns of texts that act anywhere, such as a mention. U+200B or an entity after
-// the @ or before the # makes them inert.
+// the @ or before the # makes a mention or a closing word inert.
 func live() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"a mention":        regexp.MustCompile(`@octo`),
@@ -91,7 +91,7 @@ func texts(path string, v any, f func(path, s string)) {
 }
 
 // hostileLines returns items of every kind that has text fields, with the hostile text in each of
-// them except the branch of a pull request.
+// them except labels, categories and the branch of a pull request.
 func hostileLines(t *testing.T) []string {
 	t.Helper()
 	sarif := map[string]any{"version": "2.1.0", "runs": []any{map[string]any{
@@ -197,8 +197,8 @@ func TestHostileTextIsInertInEveryRequest(t *testing.T) {
 	}
 }
 
-// TestHarmlessPartsStayHarmlessTogether puts comments into one review body that
-// change how the next one is read.
+// TestHarmlessPartsStayHarmlessTogether puts into one review body comments that change how the next
+// one is read.
 func TestHarmlessPartsStayHarmlessTogether(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber)
 	b.run(

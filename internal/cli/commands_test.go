@@ -159,8 +159,8 @@ func TestCollectShowsAPart(t *testing.T) {
 	}
 }
 
-// TestInputOfTheEnvironment reads the lines, the document and the configuration from where the
-// variables of gh-aw's workflows name them.
+// TestInputOfTheEnvironment asserts that the variables of gh-aw's workflows are read: each names a
+// file, and those for the document and the configuration may have its text instead.
 func TestInputOfTheEnvironment(t *testing.T) {
 	dir := files(t, map[string]string{"lines.ndjson": `{"type":"noop","message":"file"}`, "policy.yml": "noop:\n"})
 	lines := filepath.Join(dir, "lines.ndjson")
@@ -185,10 +185,10 @@ func TestInputOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestToolsOfOneServer asserts that each of the two servers of 'airlock mcp' refuses the flags of
+// TestFlagsOfOneServer asserts that each of the two servers of 'airlock mcp' refuses the flags of
 // the other one. Without this, whoever forgets --safe-outputs would serve an agent the tools of an
 // orchestrator.
-func TestToolsOfOneServer(t *testing.T) {
+func TestFlagsOfOneServer(t *testing.T) {
 	dir := files(t, map[string]string{"policy.yml": "noop:\n"})
 	lines := filepath.Join(dir, "lines.ndjson")
 	for _, args := range [][]string{{"--output", lines}, {"--strict"}, {"--event", event(t)}, {"--safe-outputs", "--output", lines, "--server", "http://127.0.0.1:1"}, {"--safe-outputs", "--output", lines, "--store", lines}} {

@@ -177,7 +177,7 @@ func TestRefusals(t *testing.T) {
 			kind: githubapi.Validation, want: "Can not request changes on your own pull request",
 		},
 		{
-			name: "discussion in no category",
+			name: "discussion in an unknown category",
 			do: func(env testEnv) error {
 				return second(env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_0", Title: "x", Body: "y"}))
 			},
@@ -212,7 +212,7 @@ func TestRefusals(t *testing.T) {
 			if !strings.Contains(err.Error(), tt.want) || strings.ContainsAny(err.Error(), "\n\r") || !strings.Contains(err.Error(), "; ") && e.Kind != githubapi.Validation {
 				t.Errorf("message: %s", err)
 			}
-			if n := len(env.Requests()); n > 2 {
+			if n := len(env.Requests()); n > 2 { // a case may have to ask for a category first
 				t.Errorf("%d requests: a refused one must not be repeated", n)
 			}
 		})
@@ -253,27 +253,27 @@ func TestUsage(t *testing.T) {
 	env := newTestEnv(t, fixture())
 	bad := githubapi.Repo{Owner: "..", Name: "x"}
 	for name, err := range map[string]error{
-		"repository":           second(env.GetRepo(env.ctx, bad)),
-		"issue":                second(env.CreateIssue(env.ctx, bad, githubapi.NewIssue{})),
-		"issues":               firstError(env.ListIssues(env.ctx, bad, githubapi.IssueFilter{})),
-		"number":               second(env.GetIssue(env.ctx, repo, 0)),
-		"comments":             firstError(env.ListIssueComments(env.ctx, repo, -1, env.clock.Now())),
-		"empty edit":           second(env.EditIssue(env.ctx, repo, 1, githubapi.IssueEdit{})),
-		"no labels":            second(env.AddLabels(env.ctx, repo, 1, nil)),
-		"labels":               firstError(env.ListLabels(env.ctx, bad)),
-		"issue's labels":       second(env.ListLabelsOfIssue(env.ctx, repo, 0)),
-		"files":                firstError(env.ListPullFiles(env.ctx, repo, 0)),
-		"reviews":              firstError(env.ListReviews(env.ctx, repo, 0)),
-		"review comments":      firstError(env.ListReviewComments(env.ctx, repo, 0, env.clock.Now())),
-		"discussions":          firstError(env.ListDiscussions(env.ctx, bad, env.clock.Now())),
-		"discussion comments":  firstError(env.ListDiscussionComments(env.ctx, repo, 0, env.clock.Now())),
-		"discussion":           second(env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{})),
-		"comment of nothing":   second(env.AddDiscussionComment(env.ctx, "", "x")),
-		"deletion of nothing":  env.DeleteDiscussion(env.ctx, ""),
-		"upload of nothing":    second(env.UploadSARIF(env.ctx, repo, githubapi.SARIFUpload{})),
-		"status of ../..":      second(env.SARIFStatus(env.ctx, repo, "../..")),
-		"deletion, repository": env.DeleteIssueComment(env.ctx, bad, 1),
-		"deletion of a review": env.DeleteReviewComment(env.ctx, bad, 1),
+		"repository":               second(env.GetRepo(env.ctx, bad)),
+		"issue":                    second(env.CreateIssue(env.ctx, bad, githubapi.NewIssue{})),
+		"issues":                   firstError(env.ListIssues(env.ctx, bad, githubapi.IssueFilter{})),
+		"number":                   second(env.GetIssue(env.ctx, repo, 0)),
+		"comments":                 firstError(env.ListIssueComments(env.ctx, repo, -1, env.clock.Now())),
+		"empty edit":               second(env.EditIssue(env.ctx, repo, 1, githubapi.IssueEdit{})),
+		"no labels":                second(env.AddLabels(env.ctx, repo, 1, nil)),
+		"labels":                   firstError(env.ListLabels(env.ctx, bad)),
+		"issue's labels":           second(env.ListLabelsOfIssue(env.ctx, repo, 0)),
+		"files":                    firstError(env.ListPullFiles(env.ctx, repo, 0)),
+		"reviews":                  firstError(env.ListReviews(env.ctx, repo, 0)),
+		"review comments":          firstError(env.ListReviewComments(env.ctx, repo, 0, env.clock.Now())),
+		"discussions":              firstError(env.ListDiscussions(env.ctx, bad, env.clock.Now())),
+		"discussion comments":      firstError(env.ListDiscussionComments(env.ctx, repo, 0, env.clock.Now())),
+		"discussion":               second(env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{})),
+		"comment of nothing":       second(env.AddDiscussionComment(env.ctx, "", "x")),
+		"deletion of nothing":      env.DeleteDiscussion(env.ctx, ""),
+		"upload of nothing":        second(env.UploadSARIF(env.ctx, repo, githubapi.SARIFUpload{})),
+		"status of ../..":          second(env.SARIFStatus(env.ctx, repo, "../..")),
+		"deletion of a comment":    env.DeleteIssueComment(env.ctx, bad, 1),
+		"deletion, review comment": env.DeleteReviewComment(env.ctx, bad, 1),
 	} {
 		if !errors.Is(err, githubapi.Usage) {
 			t.Errorf("%s: %v", name, err)
@@ -294,8 +294,8 @@ func firstError[T any](seq func(func(T, error) bool)) error {
 	return first
 }
 
-// TestGraphQLErrors checks the kinds of errors for answers that the stateful server
-// does not produce, to a read and to a write.
+// TestGraphQLErrors checks the kinds of errors for answers that githubtest's server does not
+// produce by itself, to a read and to a write.
 func TestGraphQLErrors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -43,8 +43,8 @@ func TestAbandonedRepositoriesAreRemoved(t *testing.T) {
 	}
 	used, _ := os.ReadDir(temp)
 	dir("airlock-git-dead", 0o700, "lock")
-	kept := []string{used[0].Name(), "airlock-git-open", "airlock-git-unlocked", "airlock-git-link", "airlock-git-file", "airlock-gitx", "other", "airlock-new-young"}
-	dir("airlock-git-open", 0o755, "lock")
+	kept := []string{used[0].Name(), "airlock-git-0755", "airlock-git-unlocked", "airlock-git-link", "airlock-git-file", "airlock-gitx", "other", "airlock-new-young"}
+	dir("airlock-git-0755", 0o755, "lock")
 	dir("airlock-git-unlocked", 0o700)
 	dir("airlock-gitx", 0o700, "lock")
 	dir("other", 0o700, "lock")

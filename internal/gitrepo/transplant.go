@@ -76,7 +76,7 @@ type Transplanted struct {
 }
 
 // Transplant makes commits of a series on the commit onto. If the tree so far is the one that a
-// change begins with, the next tree is the one that the change ends with. Otherwise the change is
+// change begins or ends with, the next tree is the one that it ends with. Otherwise the change is
 // merged, three-way and with renames, as git rebase would do. If a change does not fit, the error
 // is a *Conflict, and no commits are returned.
 func (r *Repo) Transplant(ctx context.Context, s Series, onto string, style Style) (Transplanted, error) {

@@ -99,7 +99,8 @@ func (w *writer) paragraphs(text string) {
 	}
 }
 
-// verbatim writes indented lines as lines of their own.
+// verbatim writes lines that are shown one by one, indented by 2. It first removes a tab or two
+// spaces from the beginning of each.
 func (w *writer) verbatim(text string) {
 	w.line(".RS 2\n.nf")
 	for line := range strings.SplitSeq(text, "\n") {

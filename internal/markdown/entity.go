@@ -41,8 +41,8 @@ func DecodeEntity(s string) (text string, n int) {
 		return ";", i + 1
 	}
 	text = html.UnescapeString(s[:i+1])
-	// Package html also decodes the beginning of a name. Then the semicolon is
-	// left over.
+	// Package html keeps an unknown name, and also decodes the beginning of one. In both cases the
+	// semicolon is left over.
 	if strings.HasSuffix(text, ";") {
 		return "", 0
 	}
@@ -88,8 +88,8 @@ func decodeNumber(s string) (text string, n int) {
 // zwsp is the zero width space: most references in cleaned texts are to it.
 const zwsp = '\u200b'
 
-// decode decodes the character references of s if marks contains &, and removes
-// the backslashes of its escapes if marks contains \.
+// decode decodes the character references of s if marks is "&" or "&\", and removes the backslashes
+// of its escapes if marks is "\" or "&\".
 func decode(s, marks string) string {
 	if !strings.ContainsAny(s, marks) {
 		return s

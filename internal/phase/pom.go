@@ -176,8 +176,8 @@ func (p *project) mavenPlugin(dir, artifact string) (u pluginUse) {
 // uses reports whether a module uses a plugin: the plugin stands below build in the module's own
 // pom or in that of a parent in the repository. A plugin that is only managed or only used for
 // reports, or that belongs to a profile somebody has to ask for, does not count. configured reports
-// whether the plugin has a configuration of its own; ids are its executions of the goal "check"
-// with a configuration.
+// whether any of these poms configures the plugin outside its executions, under pluginManagement
+// too; ids are its executions of the goal "check" with a configuration.
 func (m *pom) uses(artifact string, repository *project) (used, configured bool, ids []string) {
 	depth := 0
 	for current := m; current != nil && depth < maxModules; current, depth = repository.parentOf(current), depth+1 {

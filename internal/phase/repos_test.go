@@ -130,8 +130,8 @@ func unpack(t *testing.T, archive *txtar.Archive) (map[string]string, phase.Inpu
 	return contents, in
 }
 
-// realDeps returns dependencies that run real tools: those of Go's and Rust's installations, and the
-// system's.
+// realDeps returns dependencies that run real tools: those of Go's and Rust's installations, the
+// system's, and those in AIRLOCK_NODE_MODULES.
 func realDeps(t *testing.T) phase.Deps {
 	t.Helper()
 	var path []string

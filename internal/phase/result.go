@@ -58,7 +58,7 @@ type CheckResult struct {
 	Excerpt       string               // where failing began in the output, and its end
 }
 
-// NotRun is why a formatter or linter passes that has not run: its status has no word for
+// NotRun is why a formatter or linter that passes has not run: its status has no word for
 // that. It is "" for all others.
 type NotRun string
 
@@ -82,7 +82,8 @@ func overrideName(c Check) string {
 }
 
 // combine returns the one output of what the roots and the reviews found: of each check
-// the worst status, all problems, and the sum of retries.
+// the worst status, all problems, and the sum of retries. An informational check that fails does
+// not fail the output.
 func combine(r Result, informational []Check) Output {
 	format, lint, build, tests := merge(r.Roots, Formatter), merge(r.Roots, Linter), merge(r.Roots, Build), merge(r.Roots, Tests)
 	code, security := r.Reviews[0], r.Reviews[1]

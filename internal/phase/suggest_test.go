@@ -113,12 +113,12 @@ func TestSuggestions(t *testing.T) {
 			s.timedOut = true
 			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {s}}
 		}, phase.Fail, []string{"a.js:0-0"}, nil, nil},
-		{"a fix that breaks off is not the next one's", nil, nil, func(dir string) map[string][]step {
+		{"what a fix wrote before it broke off is not the next fix's", nil, nil, func(dir string) map[string][]step {
 			s := writing(map[string]string{"a.js": "one\ntwo\nthree\nfour \nfive\n"})
 			s.timedOut = true
 			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {s}, eslintLine: {linted(dir, 2, 4)}, eslintFix: {both}}
 		}, phase.Fail, []string{"a.js:0-0"}, nil, []string{`a.js:2-0 rule2`, `a.js:4-4 rule4="four"`}},
-		{"other files are not looked at", nil, nil, func(string) map[string][]step {
+		{"a fix of a file that is not among the changed ones", nil, nil, func(string) map[string][]step {
 			return map[string][]step{prettierLine: {warned("a.js", "b.js")}, prettierFix: {writing(map[string]string{"b.js": "x\n"})}}
 		}, phase.Fail, []string{"a.js:0-0", "b.js:0-0"}, nil, nil},
 		{"a file that another check changes", nil, nil, func(string) map[string][]step {
@@ -130,7 +130,7 @@ func TestSuggestions(t *testing.T) {
 		{"two findings of a line get one suggestion", nil, nil, func(dir string) map[string][]step {
 			return map[string][]step{eslintLine: {linted(dir, 2, 2)}, eslintFix: {both}}
 		}, phase.Pass, nil, nil, []string{`a.js:2-2 rule2="two"`, `a.js:2-0 rule2`}},
-		{"both, one after the other", nil, nil, func(dir string) map[string][]step {
+		{"formatter and linter, one after the other", nil, nil, func(dir string) map[string][]step {
 			return map[string][]step{
 				prettierLine: {warned("a.js")}, prettierFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour \nfive\n"})},
 				eslintLine: {linted(dir, 2, 4)}, eslintFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour\nfive\n"})},
@@ -359,14 +359,14 @@ func copyingDeps(t *testing.T, dir string) phase.Deps {
 	return deps
 }
 
-// copies is what was asked to be copied.
+// copies records the copies that were made.
 type copies struct {
 	omitted [][]string        // of each copy, the names that were left out
 	stage   *stage            // of the last copy
-	both    map[string][]step // what can be run in the copy, too
+	both    map[string][]step // what can be run in a copy, too
 }
 
-// ran returns what was run in the copy.
+// ran returns what was run in the last copy.
 func (c *copies) ran() []string {
 	if c.stage == nil {
 		return nil
@@ -455,7 +455,7 @@ func TestCopyIsMadeOnce(t *testing.T) {
 }
 
 // TestNoCopyNoSuggestions asserts that, where the workspace cannot be copied, the checks have the
-// same results, and a note explains why there are no suggestions.
+// same results. If the copy fails, a note explains why there are no suggestions.
 func TestNoCopyNoSuggestions(t *testing.T) {
 	t.Parallel()
 	for _, why := range []string{"", "no space left on device"} {

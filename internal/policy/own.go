@@ -64,7 +64,7 @@ func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusa
 }
 
 // allows reports whether an own item may leave. setting is the configuration that decides, or "" if
-// the owner has no setting for the kind.
+// none does.
 func (s OwnSettings) allows(it safeoutput.Item) (allowed bool, setting string) {
 	switch it.Kind() {
 	case safeoutput.KindStickyComment:

@@ -141,8 +141,8 @@ func TestSummaryFits(t *testing.T) {
 	}
 }
 
-// TestEarlierErrorsThatAreLeftOut asserts that the summary says where the errors are that its list leaves
-// out.
+// TestEarlierErrorsThatAreLeftOut asserts that the summary says where to find the errors that its
+// list leaves out.
 func TestEarlierErrorsThatAreLeftOut(t *testing.T) {
 	in := report.Input{Event: pull(), Safe: safe(t), Earlier: slices.Repeat([]string{"Line 1: not valid JSON"}, 130)}
 	if summary := report.New(in).Summary(1_000_000); !strings.Contains(summary, "\n\n*… and 30 more, in the results' JSON.*\n\n</details>") {
@@ -306,7 +306,7 @@ func TestPlainBlock(t *testing.T) {
 }
 
 // TestOwnResults asserts that the results of Airlock's own items are shown apart from those of
-// an agent's, and fail a step only if something went wrong.
+// an agent's items, and fail a step only if something went wrong.
 func TestOwnResults(t *testing.T) {
 	comment := apply.Object{Type: "comment", ID: 7, Number: 2, URL: "https://github.com/o/r/pull/2#issuecomment-7"}
 	own := []apply.Result{

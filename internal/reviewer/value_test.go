@@ -12,7 +12,7 @@ import (
 func TestValues(t *testing.T) {
 	for _, c := range []struct {
 		language, expression string
-		text                 string // with _ for a hole
+		text                 string // with _ for a hole, and 0 for a harmless value that is not known
 		literal, changing    bool
 	}{
 		{"javascript", `"SELECT a"`, "SELECT a", true, false},

@@ -14,7 +14,7 @@ type Note struct {
 	Count  int
 }
 
-// The rules of notes; noteTexts describes them. A Cleaner's notes have its own.
+// The rules of notes; noteTexts describes them. Notes of a Cleaner have the Cleaner's rules.
 const (
 	RuleNulls        = "sarif-nulls"
 	RuleLinks        = "links" // Detail is the link's host
@@ -26,7 +26,7 @@ const (
 	RuleDescriptions = "sarif-descriptions"
 	RuleSeverity     = "sarif-severity"
 	RuleUnused       = "sarif-unused"  // Detail is the name of the part
-	RuleKinds        = "sarif-kinds"   // Detail is the kind; code scanning would show such results as alerts
+	RuleKinds        = "sarif-kinds"   // Detail is the kind, pass or notApplicable; code scanning would show such a result as an alert
 	RuleMachine      = "sarif-machine" // Detail is the name of the member
 	RuleColumns      = "sarif-columns"
 	RuleHashes       = "sarif-fingerprints" // Detail is why a line hash cannot be computed

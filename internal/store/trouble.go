@@ -12,8 +12,8 @@ import (
 	sqlitelib "modernc.org/sqlite/lib"
 )
 
-// Kind is what is wrong with a store that cannot do what it was asked for now, although
-// the statement is right. The same request may succeed later.
+// Kind is what is wrong with a store that cannot carry out a statement now, although the
+// statement is right. The same request may succeed later.
 type Kind string
 
 // The kinds of trouble.

@@ -52,7 +52,7 @@ func beginsDocument(line string) bool {
 
 // read reads the document into the collector and returns the name of its form, "" if
 // that is not known or the document is too long. The error reports that the document is
-// incomplete, or has too many objects.
+// incomplete or malformed, or exceeds another limit.
 func (d *document) read(c *collector) (string, error) {
 	b := bytes.TrimSpace(d.data.Bytes())
 	if len(b) == 0 || d.tooLong {

@@ -14,9 +14,9 @@ const name = "acceptance"
 const RunName = "Airlock acceptance"
 
 // Items returns the verdict as Airlock's own items: a check run, and one comment that
-// later workflow runs update. Without criteria there is neither, unless they are required;
-// a comment that an earlier push left is updated. With tick, the check run
-// records which boxes of issues were verified, for after the merge.
+// later workflow runs update. Without criteria, unless they are required,
+// there is no check run, and the comment only updates one that an earlier push left. With tick, the
+// check run records which boxes of issues were verified, for after the merge.
 func (d *Document) Items(in checkreport.ItemsInput, required, tick bool) []intake.OwnItem {
 	var items []intake.OwnItem
 	if in.Comment {
