@@ -37,12 +37,12 @@ func act(t *testing.T, s *githubtest.Server, workflow string, files map[string]s
 	}.run(t, s)
 }
 
-// gateAction returns the action of the gate, with the image that was built.
+// gateAction returns the metadata of the gate's action, with the image that was built.
 func gateAction(t testing.TB) string {
 	return withImage(t, filepath.Join("actions", "gate", "action.yml"), "image: ../../Dockerfile.gate", "image: docker://"+os.Getenv("AIRLOCK_IMAGE"))
 }
 
-// withImage returns an action of ours with another image.
+// withImage returns the metadata of an action of ours with another image.
 func withImage(t testing.TB, name, from, to string) string {
 	t.Helper()
 	raw := readFile(t, filepath.Join(root, name))
@@ -58,7 +58,7 @@ type actRun struct {
 	event, payload string                       // the event's name, and the file with its payload
 	files          map[string]string            // of the repository, with the workflows
 	git            *githubtest.Git              // the repository itself instead of its files: the workflow runs at its commit
-	runner         string                       // the image that stands for ubuntu-latest
+	runner         string                       // the image that stands for ubuntu-latest and ubuntu-24.04
 	actions        map[string]map[string]string // the files of each action, by its name with its version
 	arguments      []string
 }

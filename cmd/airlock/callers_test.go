@@ -26,15 +26,15 @@ type caller struct {
 // GITHUB_JOB and the workflow are the same for both.
 func callers() map[string][2]caller {
 	return map[string][2]caller{
-		"the runner's own id": {
+		"the caller in the runner's id": {
 			{[]string{"ACTIONS_ORCHESTRATION_ID=8f7c.api.gate.__default"}, nil}, {[]string{"ACTIONS_ORCHESTRATION_ID=8f7c.web.gate.__default"}, nil}},
-		"a leg without an index": {
+		"the leg in the runner's id": {
 			{[]string{"ACTIONS_ORCHESTRATION_ID=8f7c.gate.api"}, nil}, {[]string{"ACTIONS_ORCHESTRATION_ID=8f7c.gate.web"}, nil}},
 		"the index": {
 			{nil, map[string]string{"matrix-index": "0"}}, {nil, map[string]string{"matrix-index": "1"}}},
 		"the job's name": {
 			{[]string{"ACTIONS_ORCHESTRATION_ID="}, map[string]string{"check-run-id": "701"}}, {[]string{"ACTIONS_ORCHESTRATION_ID="}, map[string]string{"check-run-id": "702"}}},
-		"the owner's name": {
+		"the input name": {
 			{[]string{"ACTIONS_ORCHESTRATION_ID="}, map[string]string{"name": "api"}}, {[]string{"ACTIONS_ORCHESTRATION_ID="}, map[string]string{"name": "web"}}},
 	}
 }
@@ -52,7 +52,7 @@ func TestEachCallReportsItsOwn(t *testing.T) {
 		}
 		s := server(t, f, githubtest.Options{})
 		config := "checks:\n  report: {security-report: false}\nadd-issue-comment:\n"
-		complete := name == "the runner's own id"
+		complete := name == "the caller in the runner's id"
 		if complete { // an upload and a re-run take a while
 			config = "checks:\nadd-issue-comment:\n"
 		}
@@ -163,9 +163,9 @@ func TestOneIdentityOfTwoCallsIsRefused(t *testing.T) {
 }
 
 // TestRunsThatNothingDistinguishes starts several processes at once that nothing distinguishes: two
-// runs on a later attempt, two calls of a reusable workflow, and the legs of a matrix without an
-// index, on a runner that names no job. In the end everything must be there once. If something was
-// written twice meanwhile, a run must say so.
+// runs on a later attempt and, on a runner without an ACTIONS_ORCHESTRATION_ID, two calls of a
+// reusable workflow and the legs of a matrix without an index. In the end everything must be there
+// once. If something was written twice meanwhile, a run must say so.
 func TestRunsThatNothingDistinguishes(t *testing.T) {
 	t.Parallel()
 	type called struct {

@@ -177,8 +177,9 @@ func (w *checkWork) batch(sent int) []safeoutput.CheckAnnotation {
 	return left[:min(len(left), githubapi.MaxAnnotations)]
 }
 
-// sent returns how many annotations the existing check run has: at least the first batch, which
-// came with its creation, even if GitHub does not count it yet.
+// sent returns how many of the item's annotations the existing check run has: at least the first
+// batch, which came with its creation, even if GitHub does not count it yet, and at most all, even
+// if it has some twice.
 func (w *checkWork) sent() int {
 	return min(max(w.existing.known.annotations, len(w.batch(0))), len(w.it.Annotations))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-func TestReconcilingKeepsTheLowest(t *testing.T) {
+func TestReconcilingKeepsOne(t *testing.T) {
 	lines := []string{anIssue, aComment, aDiscussion}
 	t.Run("a second run at the same moment", func(t *testing.T) {
 		a := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second})
@@ -89,8 +89,8 @@ func TestReconcilingKeepsTheLowest(t *testing.T) {
 	})
 }
 
-// TestTwoRunsOnOneAttempt lets two runs plan before either has written anything, with the
-// settings that every run has: on a later attempt, and as two jobs that nothing distinguishes.
+// TestTwoRunsOnOneAttempt lets two runs plan before either has written anything: on a later
+// attempt, as two calls that nothing distinguishes, and as both.
 func TestTwoRunsOnOneAttempt(t *testing.T) {
 	lines := []string{anIssue, aComment, aDiscussion}
 	for name, set := range map[string]func(*event.Run){
@@ -187,6 +187,8 @@ func TestAFirstAttemptWaitsLess(t *testing.T) {
 	}
 }
 
+// TestCovered compares objects whose keys end with the hexadecimal digits of the members that they
+// carry, one bit for each.
 func TestCovered(t *testing.T) {
 	g := groupKey("review")
 	obj := func(bits string) Object { return Object{Type: objReview, key: g + bits} }
@@ -201,7 +203,7 @@ func TestCovered(t *testing.T) {
 		{"a part", obj("20"), []Object{obj("a1")}, true},
 		{"something more", obj("a3"), []Object{obj("a1")}, false},
 		{"two together", obj("c3"), []Object{obj("81"), obj("42")}, true},
-		{"one item", obj(""), []Object{obj("")}, true},
+		{"an object without members", obj(""), []Object{obj("")}, true},
 	} {
 		if got := covered(tt.o, tt.kept); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)

@@ -118,8 +118,8 @@ func replace[T any](setting, given *T) {
 	}
 }
 
-// override returns the owner's configuration, with the settings of the user in place of the
-// owner's.
+// override returns the owner's configuration, with the settings of the user in place of the owner's
+// or, where LocalRequest says so, in addition to them.
 func (l LocalRequest) override(c config.Checks) (config.Checks, error) {
 	if l.Language != nil {
 		language, ok := phase.LanguageNamed(*l.Language)

@@ -15,8 +15,8 @@ import (
 
 const docsFile = "../../docs/configuration.md"
 
-// TestDocumentedKeys asserts that the tables of docs/configuration.md are made of the decoder's
-// own; -update rewrites them.
+// TestDocumentedKeys asserts that the tables of docs/configuration.md are made of those of the
+// decoder, and of the kinds' permissions; -update rewrites them.
 func TestDocumentedKeys(t *testing.T) {
 	tables := map[string]string{"safe-outputs": docTable(globalTable()), "mentions": docTable(mentionKeys()), "allowed-secrets": docTable(secretKeys()),
 		"checks": docTable(checksTable()), "checks-report": docTable(checkReportKeys()), "checks-review": docTable(reviewRuleKeys("")), "checks-reviewers": docTable(reviewerKeys()),
@@ -111,8 +111,7 @@ func TestDocumentedExamples(t *testing.T) {
 	}
 }
 
-// permissionTable returns the table of the permissions that each kind needs, from the kinds'
-// rows.
+// permissionTable returns the table of the permissions that each kind needs, from the kinds' specs.
 func permissionTable() string {
 	var b strings.Builder
 	b.WriteString("| kind | on | permissions |\n| --- | --- | --- |\n")

@@ -38,7 +38,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// An input that a mode would ignore is refused, with a mode that uses it.
+// An input that a mode would ignore is refused, and the error names a mode that uses it.
 func TestInputsOfOtherModes(t *testing.T) {
 	inputs := map[string]string{"changes": "a.patch", "changes-base": "main", "findings": "f.json", "loop-dispatch": "fix", "loop-limits": "fix=1m", "request": "{}", "verdict": "v.json"}
 	for mode, used := range map[Mode]string{
@@ -87,8 +87,8 @@ input config-file: both config and config-file are given; give one of the two`, 
 	}
 }
 
-// TestSettingsAreTheActionsInputs asserts that every input of the action is decoded, and that the
-// default that action.yml states for it means the same as leaving it out.
+// TestSettingsAreTheActionsInputs asserts that the inputs of the action are those that are decoded,
+// and that the default that action.yml states for each means the same as leaving it out.
 func TestSettingsAreTheActionsInputs(t *testing.T) {
 	raw, err := os.ReadFile("../../action.yml")
 	if err != nil {

@@ -283,6 +283,7 @@ func TestFindingsBeyondTheLimitAreAnnotated(t *testing.T) {
 			t.Errorf("%q is shown in %q, want %q", f.Message, got, want)
 		}
 	}
+	// Of the 15 annotations, the comment counts 14: it counts the weakness as one of code scanning.
 	if posted != 20 || !strings.Contains(r.statusComment(), " and 10 more<br>[14 annotations](") {
 		t.Errorf("%d review comments, want 20; 10 more and 14 annotations in\n%s", posted, r.statusComment())
 	}
@@ -305,8 +306,8 @@ func TestAForksFindingsAreAnnotatedByTheJob(t *testing.T) {
 	}
 }
 
-// TestWithoutACheckRunTheRestIsAnnotatedByTheJob asserts that findings for which the owner has
-// switched off every other place are annotations of the job.
+// TestWithoutACheckRunTheRestIsAnnotatedByTheJob asserts that a finding beyond the limit of review
+// comments is an annotation of the job where the owner has switched off the other places.
 func TestWithoutACheckRunTheRestIsAnnotatedByTheJob(t *testing.T) {
 	t.Parallel()
 	r := newReporting(t, githubtest.Options{})

@@ -17,7 +17,7 @@ type payload struct {
 	WorkflowRun   *workflowRun    `json:"workflow_run"`
 	Schedule      *string         `json:"schedule"`
 	ClientPayload json.RawMessage `json:"client_payload"`
-	WorkflowPath  any             `json:"workflow"`
+	WorkflowPath  any             `json:"workflow"` // an object, not a path, in workflow_run
 }
 
 // common contains the members that are read of an unknown event, too.

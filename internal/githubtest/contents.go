@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// getContent serves the repository's files as JSON: up to 1 MiB with their
-// content, above it without.
+// getContent serves a path of the repository as JSON: a file of up to 1 MiB with its content, a
+// larger one without. A directory of the fixture contains one file, which is made up.
 func (s *Server) getContent(c *conversation) reply {
 	name, ref := c.params["path"], c.query.Get("ref")
 	if s.o.Git != nil {

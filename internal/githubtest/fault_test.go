@@ -177,12 +177,12 @@ func TestFaultRules(t *testing.T) {
 		case f.Status == 503 && f.Header.Get("Retry-After") == "3":
 			got = append(got, "503")
 		case f.Delay == 30*time.Second && f.After:
-			got = append(got, "late")
+			got = append(got, "delay")
 		default:
 			got = append(got, "-")
 		}
 	}
-	if diff := cmp.Diff([]string{"-", "503", "503", "late", "late"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"-", "503", "503", "delay", "delay"}, got); diff != "" {
 		t.Error(diff)
 	}
 	for _, bad := range []string{`{}`, `[{"fault":{"delay":"soon"}}]`, `[{"fault":{"late":"soon"}}]`, `[{"op":"x"}]`} {
@@ -211,6 +211,8 @@ func TestHourLimit(t *testing.T) {
 	}
 }
 
+// TestParseFixture asserts that a server's state can be the fixture of another, and that
+// ParseFixture refuses unknown members.
 func TestParseFixture(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{})

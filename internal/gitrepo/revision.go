@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Limits of what Revision reads of a clone's refs and their logs.
+// Limits of what Revision takes, and of what it reads of a clone.
 const (
 	maxRefFiles  = 200_000
 	maxRefBytes  = 256 << 20
@@ -24,9 +24,10 @@ const (
 
 // Revision returns the id of the commit that a revision names in the clone, by any of the forms
 // that git knows (gitrevisions(7)): main~2, an abbreviated id, v1^{}, @{u}, main@{yesterday},
-// :/message. Git resolves it in a directory of our own. The clone's refs, their logs and the
-// upstreams of its branches are copied there as data. Nothing else of the clone's configuration is
-// used. The error is ErrNoRef if the revision is invalid or names no commit.
+// :/message. Git resolves it in a directory of our own. The clone's refs are copied there as data
+// and, if the revision contains @{, so are their logs and the upstreams of its branches. Nothing
+// else of the clone's configuration is used. The error is ErrNoRef if the revision is invalid or
+// names no commit.
 func (r *Repo) Revision(ctx context.Context, revision string) (string, error) {
 	if err := checkRevision(revision); err != nil {
 		return "", err
@@ -139,7 +140,7 @@ type refCopy struct {
 	bytes int64
 }
 
-// tree copies the ordinary files below a directory, if it is there.
+// tree copies the ordinary files below a directory, except git's locks, if it is there.
 func (c *refCopy) tree(from, name string) error {
 	root, err := os.OpenRoot(from)
 	if err != nil {
@@ -183,7 +184,7 @@ func (c *refCopy) file(from, name string) error {
 	return os.WriteFile(filepath.Join(c.to, filepath.FromSlash(name)), data, 0o600)
 }
 
-// upstreamKeys matches the settings that say which ref a branch follows.
+// upstreamKeys matches the settings that say which ref a branch follows, and where it is pushed.
 const upstreamKeys = `^(branch\..*\.(remote|merge|pushremote)|remote\..*\.(fetch|push)|remote\.pushdefault|push\.default)$`
 
 // copyUpstreams copies the settings of the branches' upstreams from the clone's configuration to

@@ -171,7 +171,7 @@ type loopView struct {
 	Messages  []fixloop.Message // those of the diagram
 	MayDecide bool
 	Key       string
-	Failure   string // why a decision was not taken in
+	Failure   string // why a decision was not accepted
 }
 
 // Decidable reports whether the loop waits for a decision.

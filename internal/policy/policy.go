@@ -110,8 +110,9 @@ func judgeWithoutEvent(cfg Config, it safeoutput.Item) (changed []Note, refused 
 
 // mostFavourable returns the event that suits an item best: if the item is denied its target under
 // this event, it is denied under every other. The event is about the number that the item or the
-// configuration names. The item may say whether the number is that of an issue, a pull request or a
-// discussion. Otherwise it counts as the first of these that the item may act on.
+// configuration names, or else about number 1. The item may say whether the number is that of an
+// issue, a pull request or a discussion. Otherwise it counts as the first of these that the item
+// may act on.
 func mostFavourable(kc KindConfig, it safeoutput.Item) event.Event {
 	spec := safeoutput.SpecOf(it.Kind())
 	asked := namedBy(it, spec)

@@ -8,7 +8,7 @@ import (
 )
 
 // This file reads the declarations of Go to find out what a name is: a parameter or receiver of a
-// type, or an imported package.
+// type, or an imported package. Of Ruby's, it reads only whether a parameter is called params.
 
 // requestType matches types of parameters from which a request's data can be read.
 var requestType = lazyregexp.New(`(?i)\bhttp\.Request\b|proxyrequest|context|ctx|event|gin\b|echo\b|fiber\b|\*Request\b`)
@@ -34,8 +34,8 @@ func (s *scopes) declare(open int) {
 	}
 }
 
-// declaration reports whether a name is a recorded parameter or receiver, and whether a request's
-// data can be read from it.
+// declaration reports whether a request's data can be read from a name, and whether the name is a
+// recorded parameter or receiver.
 func (s *scopes) declaration(name string) (hasRequest, known bool) {
 	for _, f := range slices.Backward(s.nested) {
 		if hasRequest, known = f.declared[name]; known {
@@ -69,7 +69,7 @@ func (s *scopes) withoutNamesakes(source string) string {
 // requestNames are the names that requests have in Go.
 var requestNames = strings.Fields("r c ctx gc req request")
 
-// markName puts a mark after each place in a source where a name has a member.
+// markName puts a mark after a name in each place of a source where the name has a member.
 func markName(source, name string) string {
 	var b strings.Builder
 	for {
@@ -86,8 +86,8 @@ func markName(source, name string) string {
 	}
 }
 
-// isNamePart reports whether a byte before a name shows that it is the end of another one, or a
-// member.
+// isNamePart reports whether a byte before a name shows that the name is the end of another one, or
+// a member.
 func isNamePart(c byte) bool {
 	return c == '.' || c == '_' || isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80
 }

@@ -26,7 +26,8 @@ var (
 )
 
 // fillFormat returns the value of a format whose places the arguments in an extent fill. The value
-// has holes if one of the arguments changes, except in places for numbers, which take only numbers.
+// has holes if the format or one of the arguments changes, except in places for numbers, which take
+// only numbers.
 // The places are {} if braces is set, and %s otherwise.
 func (e *evaluator) fillFormat(format value, arguments extent, braces bool, depth int) value {
 	out := value{literal: format.literal, changing: format.changing, origin: format.origin}

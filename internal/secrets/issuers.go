@@ -1,16 +1,16 @@
 package secrets
 
 // issuerRule is a rule of our own for the tokens of one issuer, by the form that the issuer
-// documents. gitleaks has no rule for these tokens, or only a rule for an older form, or one that
-// also requires the issuer's name next to the token.
+// documents, or for the private keys of one format. gitleaks has no rule for these tokens, or only
+// a rule for an older form, or one that also requires the issuer's name next to the token.
 type issuerRule struct {
 	id, name   string
 	expression string   // every match contains a keyword, and its length has a bound
 	keywords   []string // in lower case
 }
 
-// issuerRules returns our own rules for issuers' tokens. Lower bounds are those of the
-// issuers or a little less, because issuers change the lengths of tokens without notice.
+// issuerRules returns our own rules for issuers' tokens and private keys. Lower bounds are those of
+// the issuers or a little less, because issuers change the lengths of tokens without notice.
 func issuerRules() []issuerRule {
 	return []issuerRule{
 		// Models.
@@ -144,7 +144,7 @@ func issuerRules() []issuerRule {
 		{"pubnub-secret", "a PubNub secret key", `\bsec-c-[A-Za-z0-9+/=-]{40,80}`, []string{"sec-c-"}},
 		{"stytch-secret", "a Stytch secret", `\bsecret-(?:live|test)-[A-Za-z0-9_-]{36}`, []string{"secret-live-", "secret-test-"}},
 		{"ory-token", "an Ory token", `\bory_(?:pat|at|rt|ac|wak|st)_[A-Za-z0-9_-]{30,120}`, []string{"ory_"}},
-		// Keys that are files.
+		// Private keys.
 		{"putty-private-key", "a PuTTY private key", `Private-Lines: [0-9]{1,3}\r?\n([A-Za-z0-9+/=\r\n]{40,1000})`, []string{"private-lines: "}},
 		{"ssh2-private-key", "an SSH private key", `---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----[\s\S]{60,1000}`, []string{"---- begin ssh2"}},
 		{"jwk-private-key", "a private JSON Web Key", `"(?:d|k)"\s{0,5}:\s{0,5}"([A-Za-z0-9_-]{40,700})"`, []string{`"d"`, `"k"`}},

@@ -11,7 +11,8 @@ import (
 
 // Location returns the location that a user names or, where that is "", the usual one:
 // airlock/airlock.db in XDG_STATE_HOME or, without it, in .local/state in the home directory; on
-// Windows, in LocalAppData. The error carries its exit code.
+// Windows, in LocalAppData or, without it, in AppData/Local in the user's profile. The error
+// carries its exit code.
 func Location(named string, getenv func(string) string) (string, error) {
 	if named != "" {
 		return named, nil
@@ -38,7 +39,7 @@ func OpenNamed(ctx context.Context, location string, getenv func(string) string,
 }
 
 // OpenNamedExisting is OpenNamed for a command that has nothing to do without a store: it makes
-// none. maker is the command that does.
+// none. The error names maker, the command that makes one.
 func OpenNamedExisting(ctx context.Context, location, maker string, getenv func(string) string, schemas ...Schema) (*Store, error) {
 	location, err := Location(location, getenv)
 	if err != nil {

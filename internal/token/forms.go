@@ -42,7 +42,8 @@ func (t Token) Forms() []string {
 	for before := range min(3, len(secret)) {
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			add(withinBase64(enc, secret, before))
-			// Text that was cut between two groups ends with the last complete group.
+			// Text that was cut between two groups ends with the last complete group. Here, before is
+			// how many bytes of the secret come before its first complete group.
 			complete := (len(secret) - before) / 3 * 3 // bytes
 			add(enc.EncodeToString([]byte(secret[before : before+complete])))
 		}

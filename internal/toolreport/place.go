@@ -32,8 +32,8 @@ func newPlaces(t Tool) *places {
 	return p
 }
 
-// started follows the "cd" with which a command line begins. Any other "cd" may apply
-// to only a part of the output.
+// started follows a "cd" to a relative path with which a command line begins. Any other "cd" sets
+// lost: where it leads is not known, or it may apply to only a part of the output.
 func (p *places) started(commands [][]string) {
 	for i, words := range commands {
 		switch {
@@ -96,8 +96,8 @@ func (p *places) placeIn(line string) int {
 }
 
 // rel returns a printed path relative to the repository's root, slash-separated. ok is false for
-// a path that leads out of the repository, for a text that is not a path and, if strict is set, for
-// a relative path that does not exist.
+// the root itself, for a path that leads out of the repository, for a text that is not a path and,
+// if strict is set, for a relative path that does not exist.
 func (p *places) rel(printed string) (rel string, ok bool) {
 	s := strings.TrimPrefix(strings.TrimSpace(printed), "file://")
 	if isWindows(s) || !strings.Contains(s, "/") && strings.Contains(s, `\`) {
