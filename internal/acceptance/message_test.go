@@ -99,7 +99,7 @@ func TestInvalidRequests(t *testing.T) {
 	}
 }
 
-// Spec 001 asks for a time as ISO 8601 writes it, which is without a zone in many programs.
+// Spec 001 asks for a time as ISO 8601 writes it, which many programs write without a zone.
 func TestTimestamps(t *testing.T) {
 	response := func(timestamp string) error {
 		_, err := acceptance.ReadResponse([]byte(`{"task_id":"a","timestamp":"` + timestamp + `","verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"PASS","evidence":"e"}]}`))
@@ -144,7 +144,8 @@ func TestAllViolationsAtOnce(t *testing.T) {
 	}
 }
 
-// A response whose verdict does not follow, or that judges twice, is not valid.
+// A response is not valid if its verdict does not follow, if it judges a criterion twice, or if a
+// value is missing or not allowed.
 func TestInvalidResponses(t *testing.T) {
 	head := `{"task_id":"a","timestamp":"2026-02-17T14:30:00Z",`
 	for rest, want := range map[string]string{

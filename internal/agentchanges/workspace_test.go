@@ -413,7 +413,7 @@ func (c clone) touch(name string) {
 }
 
 // TestBaseOfAnotherObjectFormat asserts that the error about a base with an id of SHA-1 in a
-// SHA-256 repository does not ask for more history.
+// SHA-256 repository asks for another clone, and not for more history.
 func TestBaseOfAnotherObjectFormat(t *testing.T) {
 	t.Parallel()
 	c := newClone(t, "--object-format=sha256")
@@ -522,8 +522,8 @@ func TestReadWorkspaceStamps(t *testing.T) {
 	}
 }
 
-// TestFilteredFilesAreKept asserts that files whose content would pass a filter are taken as they are
-// if that is asked for, except for those whose pointer is committed.
+// TestFilteredFilesAreKept asserts that files whose content would go through a filter are taken as
+// they are if that is asked for, except for those whose content the committed pointer stands for.
 func TestFilteredFilesAreKept(t *testing.T) {
 	c := newClone(t)
 	c.Write("a.txt", "one\n")

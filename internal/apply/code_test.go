@@ -7,7 +7,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// TestFetchFaults asserts that a fetch that failed is tried again, like a read of the API.
+// TestFetchFaults asserts that a fetch that failed is tried again, like a read of the API, and that
+// one that fails each time does not keep an issue from being created.
 func TestFetchFaults(t *testing.T) {
 	t.Parallel()
 	for n, state := range map[int]string{1: "applied applied", 99: "failed(unreachable) applied"} {

@@ -24,7 +24,7 @@ type Config struct {
 	DryRun bool
 	// FirstLook is how long a first attempt waits after a creation before it looks for duplicates,
 	// if another job may have the same identity; 0 means 30 s, the longest that GitHub's lists lag.
-	// A later attempt finds the duplicates that appear after it.
+	// Duplicates that appear after this wait are found by a later attempt.
 	FirstLook time.Duration
 	// Version is Airlock's own version, for findings that are reported as Airlock's.
 	Version string

@@ -135,8 +135,8 @@ type faultScene struct {
 type faultPlay struct {
 	*bench
 	approved []policy.Approved
-	// check returns what is wrong. It is called after a process in which something went wrong, and
-	// after a second one in which nothing did.
+	// check returns what is wrong. It is called after each process: one in which something goes wrong
+	// and a second one in which nothing does, or only one in which nothing does.
 	check func(processEnd) []string
 }
 
@@ -146,7 +146,7 @@ type processEnd struct {
 	err     error    // why it could not begin
 	log     []string
 	mishap  mishap
-	last    bool // it is the second process, in which nothing went wrong
+	last    bool // nothing went wrong in it, and no other process follows
 }
 
 // faultCell is one thing that goes wrong at one request of one scene.
@@ -171,7 +171,7 @@ var allCells = flag.Bool("faults.all", false, "play every fault at every request
 var oneScene = flag.String("faults.scene", "", "play only the scenes whose name begins with this")
 
 // playFaults lets each request of each scene go wrong in each way, once or from then on. It plays n
-// of these cells, drawn at random but always the same, unless all are asked for.
+// of these cells, drawn at random but the same for each -chaos.seed, unless all are asked for.
 func playFaults(t *testing.T, scenes []faultScene, n uint64) {
 	t.Helper()
 	var cells []faultCell

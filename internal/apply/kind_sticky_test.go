@@ -21,7 +21,7 @@ func stickyIfThere(body string) []intake.OwnItem {
 	return []intake.OwnItem{{Item: &safeoutput.StickyComment{Name: "checks", Body: body, OnlyUpdate: true}}}
 }
 
-// bodies returns the texts in the pull request's conversation without their markers.
+// bodies returns the first line of each comment in the pull request's conversation.
 func (b *bench) bodies() []string {
 	var out []string
 	for _, c := range b.issue(pullNumber).Comments {
@@ -196,6 +196,7 @@ func TestStickyCommentIsPlanned(t *testing.T) {
 	}
 	want(t, execute(t.Context(), b.deps, plan), "staged")
 	b.cfg.DryRun, b.pol.Own.Staged = false, true
+	// The agent's item comes first.
 	want(t, b.runOwn(sticky("B."), `{"type":"add-issue-comment","body":"An agent's."}`), "applied staged")
 	b.token, b.deps.GitHub = "", nil
 	plan = b.planOf(b.approve(sticky("B.")))

@@ -21,7 +21,7 @@ func (t *turn) failureReport(c *check) Message {
 	}
 }
 
-// suggestions returns what the failures of checks suggest.
+// suggestions returns the advice for each check, and what a replacement is if a failure has one.
 func suggestions(failures []Failure, checks ...Check) []string {
 	var out []string
 	for _, c := range checks {
@@ -62,7 +62,7 @@ func (t *turn) fixRequest() Message {
 	return m
 }
 
-// fixCompletion returns the fixer's message that it is done.
+// fixCompletion returns the fixer's message that it is done, or that its fix was refused.
 func (t *turn) fixCompletion(e Event) Message {
 	m := Message{
 		Type: FixCompletion, ID: t.id("FIXDONE", t.iteration()), From: Fixer, To: Orchestrator, Priority: PriorityHigh,
@@ -126,7 +126,8 @@ func (t *turn) successNotification(c *check) Message {
 	}
 }
 
-// escalation asks a person to decide. cause is the check that is the reason, and open selects the
+// escalation asks for a decision of the main orchestrator if a check does not work or a message was
+// not delivered, otherwise of a person. cause is the check that is the reason, and open selects the
 // checks that have not passed.
 func (t *turn) escalation(cause Check, open func(*check) bool) Message {
 	m := Message{

@@ -21,7 +21,7 @@ func TestHostileCloneRunsNothing(t *testing.T) {
 	}
 	c.Arm(evil)
 
-	c.Trust()
+	c.Trust() // git in the clone, as a user runs it, starts evil
 	if err := os.Remove(canary); err != nil {
 		t.Fatalf("nothing runs evil even where the clone is trusted: %v", err)
 	}

@@ -72,8 +72,8 @@ type Repair struct {
 	Kind string `json:"kind"`
 	// Field is the name of the repaired field; "" means the record.
 	Field string `json:"field,omitempty"`
-	// Offset is the byte offset of the first repair in the record. In a SARIF log that is in a
-	// string, it is the offset in that string. It is 0 for other repairs to a field.
+	// Offset is the byte offset in the record of the first repair of this kind. In a SARIF log that
+	// is in a string, it is the offset in that string. It is 0 for other repairs to a field.
 	Offset int `json:"offset,omitempty"`
 	Count  int `json:"count"`
 }
@@ -201,7 +201,8 @@ func quoteLabels(labels []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// showValue writes a raw value for a message: strings quoted, numbers shortened.
+// showValue writes a raw value for a message: a string quoted, a long number shortened, and of an
+// object or array only what it is.
 func showValue(raw []byte) string {
 	if raw[0] == '"' {
 		if text, err := jsontext.AppendUnquote(nil, raw); err == nil {

@@ -59,8 +59,8 @@ func jsonNames(typ reflect.Type) (all, always []string) {
 	return all, always
 }
 
-// TestReportSchemaAndTypesAgree asserts that the report has the members that its schema lists, and
-// that the schema requires the members that the report always has.
+// TestReportSchemaAndTypesAgree asserts that the report's schema lists and describes the members
+// that the report can have, and requires those that it always has.
 func TestReportSchemaAndTypesAgree(t *testing.T) {
 	root, definitions := reportSchema(t)
 	for typ, object := range map[reflect.Type]reportObject{
@@ -91,8 +91,7 @@ func TestReportSchemaAndTypesAgree(t *testing.T) {
 	}
 }
 
-// TestReportSchemaNamesEachRepair: the schema explains every kind of repair to readers
-// of the report.
+// TestReportSchemaNamesEachRepair: the schema names every kind of repair for readers of the report.
 func TestReportSchemaNamesEachRepair(t *testing.T) {
 	_, definitions := reportSchema(t)
 	text := definitions["repair"].Properties["kind"].Description

@@ -30,7 +30,7 @@ type Config struct {
 	// TempDir is an existing directory below which the copy is made, and which other users
 	// may enter; "" is the system's directory for temporary files.
 	TempDir  string
-	Identity *command.Identity // nil: one that is free, another in each run
+	Identity *command.Identity // nil: one that no other process uses
 	// Seed is a directory with caches of toolchains, "" if there is none. Each user's home
 	// directory begins with links to its files. Nobody but root may write there.
 	Seed string
@@ -136,7 +136,8 @@ func (s *Sandbox) Apart() bool { return s.apart }
 // a run was written by a stranger: read it without following links.
 func (s *Sandbox) Dir() string { return s.dir }
 
-// Notes lists the files that are not in the copy and the variables that are not passed on.
+// Notes lists the files that are not in the copy, the variables that are not passed on, and the
+// directories of PATH that programs may not enter.
 func (s *Sandbox) Notes() []Note { return s.notes }
 
 // Getenv returns a variable of the environment that all programs of the sandbox have in
@@ -192,7 +193,7 @@ func (s *Sandbox) runAs(ctx context.Context, u *user, spec command.Spec) (comman
 	return command.Run(ctx, s.complete(spec, u.env()))
 }
 
-// complete adds the environment and, if there is none, the directory.
+// complete sets NoNetwork, and adds the environment and, if there is none, the directory.
 func (s *Sandbox) complete(spec command.Spec, own []string) command.Spec {
 	spec.Env = slices.Concat(s.env, own, spec.Env)
 	spec.NoNetwork = s.noNetwork
@@ -232,8 +233,8 @@ func (s *Sandbox) Close() error {
 }
 
 // RunnerPaths returns what GitHub's runner mounts into a container action or names in a
-// step's environment: its directories, those of its command files and of the event, and
-// the sockets of container engines. Outside of a runner there are only the sockets.
+// step's environment: its directories, its command files and the event with their directories,
+// and the sockets of container engines. Outside of a runner there are only the sockets.
 func RunnerPaths(getenv func(string) string) []string {
 	paths := []string{"/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock"}
 	if getenv("GITHUB_ACTIONS") != "true" {

@@ -7,10 +7,11 @@ import (
 )
 
 // IsWrapping reports whether a text before an object is only what writers and loggers put before a
-// line: space, a list's bullet or number, backticks, a time, a log level, the brackets and commas
-// of a list, complete comments. Such a text says nothing about the object. Other texts may say
-// something about it: words, the marks of a quotation, of struck-out text, or of a comment in
-// another language, and a terminal's style that hides or strikes out the object.
+// line: space, a list's bullet or number, the opening of a code fence, backticks, a time, a log
+// level below a warning, the brackets of a list, a closing brace, commas and full stops, complete
+// block comments. Such a text says nothing about the object. Other texts may say something about
+// it: words, the marks of a quotation, of struck-out text, or of a comment in another language, and
+// a terminal's style that hides or strikes out the object.
 func IsWrapping(text []byte) bool {
 	for len(text) > 0 {
 		width := wrappingToken(text)

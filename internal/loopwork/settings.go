@@ -42,7 +42,8 @@ type Given struct {
 }
 
 // settings returns what a loop is driven with: what is given, otherwise what the open loop was
-// driven with before. A loop that is not open has no settings yet.
+// driven with before. A loop that is not open has no settings yet; its directory is the current
+// one unless another is given.
 func (g Given) settings(open *loops.Loop, getenv func(string) string) (s settings, err error) {
 	if open != nil {
 		if err := json.Unmarshal(open.Settings, &s); err != nil {

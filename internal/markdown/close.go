@@ -31,7 +31,7 @@ func CloseOpen(s string) string {
 }
 
 // closing returns the text that closes the last block, if it is open, and the name of
-// the element that this text ends, if any.
+// the element that this text ends, if any. A block in a container ends with the container.
 func (d *Document) closing(b *Block) (end, element string) {
 	if b.Closed || b.Depth > 0 {
 		return "", ""
@@ -218,7 +218,7 @@ func (open *elements) count(name string) *int {
 }
 
 // end follows an end tag. It ends the innermost element of its name if no element in it needs an
-// end tag. Otherwise some reader may leave the element open.
+// end tag. Otherwise some renderer may leave the element open.
 func (open *elements) end(name string) {
 	for i, inner := range slices.Backward(open.names) {
 		switch {

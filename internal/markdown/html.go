@@ -74,7 +74,7 @@ func isHTMLBlock7(s string) bool {
 }
 
 // htmlBlockEnds reports whether a line meets the end condition of a block of the
-// given kind.
+// given kind. It is false for kinds 6 and 7, which end at an empty line.
 func htmlBlockEnds(kind int, line string) bool {
 	switch kind {
 	case 1:
@@ -101,7 +101,7 @@ func htmlBlockEnds(kind int, line string) bool {
 }
 
 // scanTag returns the length of the open or closing tag that s, the text after a
-// <, starts with, or 0. It reads no further than the tag can reach.
+// <, starts with, or 0. It stops at the first byte that cannot be part of the tag.
 func scanTag(s string) int {
 	if s != "" && s[0] == '/' {
 		n := tagName(s[1:])
@@ -181,7 +181,7 @@ func tagName(s string) int {
 	return i
 }
 
-// htmlMemo remembers the searches that found nothing up to the end of a leaf.
+// htmlMemo remembers which searches found nothing up to the end of a leaf, and where its last > is.
 type htmlMemo struct {
 	noComment, noInstruction, noDeclaration, noCDATA bool
 

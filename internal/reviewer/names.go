@@ -84,10 +84,11 @@ func (m *matcher) signAfterType(i int) int {
 	return 0
 }
 
-// loop records the value of the variable of a loop over a list: harmless if the list contains only
-// literals, or is a name with a harmless value; otherwise unknown.
+// loop records the value of the word at index i if it is the variable of a loop over a list:
+// harmless if the list contains only literals, or is a name with a harmless value; otherwise
+// unknown. So is a block parameter id of Ruby.
 func (m *matcher) loop(i int) {
-	// A block parameter of this name, as in each { |id| … }, hides the record's own id: see scopes.value.
+	// The block parameter in each { |id| … } hides the record's own id: see scopes.value.
 	if m.lang.ruby && m.is(i, "id") && (m.is(i-1, "|") || m.is(i+1, "|")) {
 		m.scope.set("id", unknown())
 		return
@@ -216,7 +217,7 @@ func (m *matcher) module(i int) []string {
 }
 
 // imports records the names in `import { exec as run } from "child_process"`, if the word at
-// index i is its "from".
+// index i is its "from", or those of an import of Python: see pythonImports.
 func (m *matcher) imports(i int) {
 	if m.lang.name == "python" {
 		m.pythonImports(i)

@@ -26,7 +26,7 @@ type othersRow struct {
 }
 
 // othersCount counts the labels of vulnerable code and those of safe code. Of each it also counts
-// how many the rules of medium precision report, and how many those of high precision report.
+// how many the rules of at least medium precision report, and how many those of high precision.
 type othersCount struct {
 	Vulnerable, Found, Safe, Flagged int
 

@@ -146,8 +146,8 @@ func (r *Reader) splitDocument(b *Batch, pos int) (next int) {
 	}
 }
 
-// documentSpace returns the offset after the space, the commas and the byte order marks at
-// b.buf[pos:].
+// documentSpace skips the space, the commas and the byte order marks at b.buf[pos:], and returns
+// the offset after them. A comma ends the text before an item.
 func (r *Reader) documentSpace(b *Batch, pos int) int {
 	for pos < len(b.buf) {
 		switch c := b.buf[pos]; {
@@ -188,8 +188,9 @@ func (d *document) step(c byte) bool {
 	return true
 }
 
-// documentValue reads one complete value, or what stands in place of one: a comment or text. A
-// value of the document itself changes its state; an item becomes a line of the batch.
+// documentValue reads one value, or the beginning of one that is too long or cut off, or what
+// stands in place of one: a comment or text. A member's name or value changes the document's state;
+// anything else, and an error, becomes a line of the batch.
 func (r *Reader) documentValue(b *Batch, from, to int) {
 	raw := b.buf[from:to:to]
 	line := Line{No: r.lineNo, End: r.lineNo + bytes.Count(raw, []byte{'\n'})}
@@ -203,8 +204,8 @@ func (r *Reader) documentValue(b *Batch, from, to int) {
 	}
 }
 
-// member reads a member's name or value. It returns false if raw is an item instead, or a comment
-// or text in its place. The error is that of a record.
+// member reads a member's name or value. It returns false if raw is something else, such as an
+// item, or a value that "items" or "errors" may not have. The error is that of a record.
 func (d *document) member(raw []byte, line int) (belongs bool, err error) {
 	switch {
 	case d.state == docMember && raw[0] == '"':
@@ -278,8 +279,8 @@ func endOfComment(text []byte) string {
 	return ""
 }
 
-// valueEnd returns the offset after the JSON value or comment that b begins with, or -1
-// if it is not complete in b.
+// valueEnd returns the offset after the JSON value, comment or word of text that b begins with, or
+// -1 if it is not complete in b.
 func valueEnd(b []byte, eof bool) int {
 	if end := endOfComment(b); end != "" {
 		return commentEnd(b, end, eof)
