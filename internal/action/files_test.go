@@ -132,7 +132,7 @@ func TestSwapWhileReading(t *testing.T) {
 }
 
 // TestSwapRace replaces a directory by a link as fast as it can. A read must return the
-// file's text or an error, never a file that the link leads to.
+// file's text or an error, never the text of a file that the link leads to.
 func TestSwapRace(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	for _, err := range []error{
@@ -204,6 +204,6 @@ func TestOpenUser(t *testing.T) {
 		t.Errorf("/dev/zero: %v", err)
 	}
 	if _, err := read("", nil, 100); err == nil {
-		t.Error("no name is accepted")
+		t.Error("an empty name is accepted")
 	}
 }

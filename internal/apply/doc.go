@@ -15,7 +15,7 @@
 // it occur.
 //
 //	kind                                reads                                                       writes
-//	create-issue                        self, issues; for Airlock's own those of 66 more days       1 an item
+//	create-issue                        self, issues; for Airlock's own also those of 66 more days  1 an item
 //	add-issue-comment                   self, comments of each target                               1 an item
 //	add-issue-comment, discussion       self, the discussion (its id), its comments                 1 an item
 //	add-issue-label                     labels of each target                                       1 an item with labels that are missing

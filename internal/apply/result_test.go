@@ -65,8 +65,9 @@ func TestFailuresInWords(t *testing.T) {
 	}
 }
 
-// TestLockedStopsOnlyItsOwnConversation has items for a locked issue. People who may write can still
-// change its labels, its title and its status, and so can a token.
+// TestLockedStopsOnlyItsOwnConversation has items for a locked issue and an open one. The second
+// comment on the locked issue is not tried. People who may write can still change its labels, its
+// title and its status, and so can a token.
 func TestLockedStopsOnlyItsOwnConversation(t *testing.T) {
 	f := fixture()
 	f.Issues[0].Locked = true

@@ -20,8 +20,8 @@ type Collection struct {
 // maxShown is how many problems a person sees; the report contains all.
 const maxShown = 50
 
-// Write lets agent output through the first door and writes what the user has asked for. out is
-// standard output, and people is what a person reads. The error carries its exit code.
+// Write lets agent output through intake and writes what the user has asked for. out is standard
+// output, and people is the output that a person reads. The error carries its exit code.
 func (c Collection) Write(ctx context.Context, g *Gate, in io.Reader, out, people io.Writer) (err error) {
 	docs := intake.Documents{Schemas: c.Schemas}
 	var files PendingFiles

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// maxText is how long a text may be that Parse and ParseAll read, in bytes.
+// maxText is how long a text may be that ParseAll reads, in bytes.
 const maxText = 4 << 20
 
 // ParseError is why a text is not a message of the protocol.
@@ -133,7 +133,8 @@ func errorNamed(title string) ErrorType {
 
 var identifier = lazyregexp.New(`^([A-Z]+)-([0-9]{1,10})(?:-([a-z-]+))?-([0-9]{1,4}|[0-9]{8}T[0-9]{6}Z)$`)
 
-// identifier reads the issue, check and iteration out of the message's identifier.
+// identifier reads the issue, the check or operation, and the iteration out of the message's
+// identifier.
 func (in *interpreter) identifier(m *Message) {
 	parts, prefix := identifier.FindStringSubmatch(m.ID), spelling[m.Type].prefix
 	if parts == nil || parts[1] != prefix {
@@ -188,7 +189,8 @@ func (in *interpreter) section(title string) []part {
 	return nil
 }
 
-// texts returns the paragraphs of a section, without the message's signature.
+// texts returns the paragraphs of a section, without those that begin with a field, such as the
+// message's signature.
 func (in *interpreter) texts(title string) []string {
 	var out []string
 	for _, p := range in.section(title) {
@@ -299,7 +301,7 @@ func graceOf(s string) Duration {
 	return Duration(n)
 }
 
-// ready reads whether the fixer wants its fix to be checked.
+// ready reads that the fixer wants its fix to be checked, and by which checks.
 func (in *interpreter) ready(m *Message) {
 	answer := strings.Join(in.texts("Ready for Re-validation"), " ")
 	if !strings.HasPrefix(strings.ToLower(answer), "yes") {

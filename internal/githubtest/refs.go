@@ -131,7 +131,8 @@ func (s *Server) getBranchRules(c *conversation) reply {
 // noObject is the id that stands for no object.
 const noObject = "0000000000000000000000000000000000000000"
 
-// updateRefs moves refs, all or none. Each must be where the request expects it to be.
+// updateRefs creates, moves and deletes refs, all or none. Each must be where the request expects
+// it to be, if the request says where.
 func (s *Server) updateRefs(_ *conversation, in map[string]any) (any, error) {
 	if s.o.Git == nil {
 		return nil, errNoGit

@@ -175,8 +175,8 @@ func (p *pipeline) judge() {
 	}
 }
 
-// judgeLine judges a record of a batch, and cleans it if a limit does not drop it. The error
-// is a panic.
+// judgeLine judges a record of a batch, and cleans and encodes its item if useTicket says so. The
+// error is a panic.
 func (p *pipeline) judgeLine(parse *parser, b *batch, l safeoutput.Line) (v verdict, err error) {
 	defer crash.Recover(&err)
 	v = p.door.judge(parse, l)
@@ -316,8 +316,8 @@ func (p *pipeline) safeOutcome(v *verdict) (out Outcome, err error) {
 	return p.outcome(v), nil
 }
 
-// outcome counts an item and returns the record's outcome, which is valid until its batch is
-// released. It cleans an item that no worker has cleaned, unless it drops it.
+// outcome counts an item and returns the record's outcome, which is valid until the next call or
+// the release of its batch. It cleans an item that no worker has cleaned, unless it drops it.
 func (p *pipeline) outcome(v *verdict) Outcome {
 	kind := v.kind
 	valid := v.cleaned || len(v.violations) == 0 // only a valid item is cleaned; cleaning may add violations
@@ -351,7 +351,8 @@ func (p *pipeline) outcome(v *verdict) Outcome {
 }
 
 // encodeItem appends the item's JSON to buf. The item keeps a slice of buf, which stays valid when
-// buf grows later, because growing copies the bytes.
+// buf grows later, because growing copies the bytes. An item that cannot be written gets a
+// violation.
 func encodeItem(v *verdict, buf []byte) []byte {
 	from := len(buf)
 	out, err := safeoutput.AppendEncode(buf, v.accepted.item)

@@ -55,8 +55,8 @@ func (j *recordJudge) storeOwner(m schema.Member) bool {
 	return true
 }
 
-// checkRepository removes the repository that the record names from the item if it is the
-// workflow run's. Any other one is a violation.
+// checkRepository removes the item's repository if it is the workflow run's. Any other one is a
+// violation, unless the workflow run's is not known.
 func (j *recordJudge) checkRepository() {
 	repo, ok := safeoutput.Field(j.accepted.item, "repo").(*string)
 	if !ok || *repo == "" && j.owner == "" || j.refused("repo") {

@@ -7,8 +7,9 @@ import (
 
 // buildRoot returns the directory from which a project is built, at or above its own: the outermost
 // Maven build with it as a module, the workspace of a crate, or the nearest settings of Gradle.
-// If a part were built alone, it would lack the parts that it needs, and the parts that need it
-// would not be built.
+// Without any of these, and for other languages, it is the project's own directory. If a part were
+// built alone, it would lack the parts that it needs, and the parts that need it would not be
+// built.
 func (p *project) buildRoot(dir string, l Language) string {
 	if l != Java && l != Rust {
 		return dir

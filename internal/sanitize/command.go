@@ -14,8 +14,8 @@ const wideSlash = "\uff0f"
 
 // commandAt returns the length of a command at the start of s, a slash and a name;
 // 0 if there is none. Whatever follows the name ends it, because many bots only ask
-// whether a text starts with "/name". Paths below a well-known directory are not
-// commands.
+// whether a text starts with "/name". System directories, and paths below
+// other well-known directories, are not commands.
 func commandAt(s string) int {
 	slash := 1
 	if strings.HasPrefix(s, wideSlash) {
@@ -81,8 +81,9 @@ func beginsPaths(name string) bool {
 }
 
 // findCommands calls found for each command that begins a line of the source, after nothing but
-// blanks, quote marks and list marks. Bots find commands there, whether they ignore Markdown or
-// know some of it. An escaped slash counts, too: the escape is then a part of the command.
+// blanks, quote marks, list marks and boxes of tasks. Bots find commands there, whether they ignore
+// Markdown or know some of it. An escaped slash counts, too: the escape is then a part of the
+// command.
 func findCommands(src string, found func(start, slash, end int)) {
 	slash, wide := -1, -1
 	for k := 0; ; k++ {

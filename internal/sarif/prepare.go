@@ -59,8 +59,8 @@ type Upload struct {
 // least severe, and Notes reports how many. Besides sorting, Prepare takes linear time.
 //
 // Results without a place in the repository are left out, because code scanning would reject the
-// delivery. A run without any other results is left out as well, because an empty run would close
-// its alerts.
+// delivery. A run that loses all its results this way is left out as well, because an empty run
+// would close its alerts.
 //
 // The error is about a source that is not a SARIF log, about logs that have nothing left, or about
 // rules that alone exceed the size limit.
@@ -134,8 +134,8 @@ func gather(sources []Source, opts Options, n notes) (groups []*group, err error
 	return groups, nil
 }
 
-// dropEmptied returns the groups without those that lost all their results. It is an
-// error if that leaves no group.
+// dropEmptied returns the groups without those that had problems to report, but have no
+// result left. It is an error if that leaves no group.
 func dropEmptied(groups []*group, n notes) ([]*group, error) {
 	var kept []*group
 	var emptied *group
@@ -163,7 +163,7 @@ func automationID(category string) string {
 	return category + "/"
 }
 
-// fit encodes and packs the log, and removes results until it is small enough.
+// fit encodes and packs the log, and removes unused rules and results until it is small enough.
 func (u *Upload) fit(groups []*group, most int, n notes) error {
 	for {
 		u.SARIF = encode(assemble(groups))

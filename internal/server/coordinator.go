@@ -24,8 +24,9 @@ import (
 type API func(ctx context.Context, method, target string, body []byte) (status int, answer []byte, err error)
 
 // Coordinator is a server of the Model Context Protocol through which an orchestrator
-// discovers agents, starts runs and follows them. Each tool is one request to the API: its
-// structured content is the API's answer, an error's body included.
+// discovers agents, starts runs and follows them. Each tool sends a request to the API,
+// and its structured content is the API's answer, an error's body included. Only get_run sends
+// several, and combines their answers.
 type Coordinator struct {
 	version string
 	log     *slog.Logger
@@ -304,7 +305,7 @@ func (t coordinatorTool) handler(api API) mcp.ToolHandler {
 	}
 }
 
-// arguments decodes the arguments of a call, or returns all that is wrong with them. A call
+// arguments decodes the arguments of a call, or returns what is wrong with them. A call
 // without arguments counts as a call with an empty object.
 func (t coordinatorTool) arguments(raw json.RawMessage) (a toolArguments, violations []schema.Violation, err error) {
 	if len(raw) == 0 || string(raw) == "null" {
@@ -345,7 +346,8 @@ func errorBody(code, message string) []byte {
 	return body
 }
 
-// apiResult returns the API's answer as a tool's result: as data, and the same as text.
+// apiResult returns the API's answer as a tool's result: as data, and the same as text. An answer
+// that is not JSON becomes an error.
 func apiResult(status int, answer []byte) (*mcp.CallToolResult, error) {
 	answer = []byte(strings.TrimSpace(string(answer)))
 	if !json.Valid(answer) {

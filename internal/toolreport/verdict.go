@@ -120,7 +120,9 @@ func (r *Reader) runner() string {
 
 // hasFormOf reports whether the output seems to have the form of a text reading. A tool is
 // recognised by lines that only it prints. Without such lines, a tool that the command names is
-// believed too, unless it runs tests and the output is that of another test runner.
+// believed too, unless it runs tests and the output is that of another test runner. If the
+// command does not name the tool, such lines are not enough: for a test runner,
+// believesUnnamedTests has to be true, and for any other tool, the command must name none.
 func (r *Reader) hasFormOf(candidate *reading) bool {
 	if !r.named[candidate.row.name] {
 		if candidate.row.tests {
@@ -199,7 +201,7 @@ func (v *verdict) objects(n *ndjson) {
 func (v *verdict) acceptText(t textReading, exit Exit) {
 	v.accept(t.row.name, t.collector)
 	v.tally.join(t.collector.tally)
-	// The exit code of a command that only looks like the tool's may be another's.
+	// If only the output looks like the tool's, the exit code may be another's.
 	v.complete = v.complete && !t.collector.crashed && (t.named || exit.OK())
 }
 
@@ -222,9 +224,9 @@ func (v *verdict) acceptNextToDocument(t textReading) {
 	}
 }
 
-// reconcile decides how many tests failed if both documents and runners' text say how many. The
-// two differ if a test printed text that looks like a report. Then the larger number counts, so
-// that a test cannot hide a failure.
+// reconcile decides how many tests failed if runners' text says how many. The text counts if no
+// document reports tests. Otherwise the two differ if a test printed text that looks like a report.
+// Then the larger number counts, so that a test cannot hide a failure.
 func (v *verdict) reconcile() {
 	switch {
 	case !v.text.ended && v.text.failed == 0:
