@@ -53,7 +53,8 @@ func workflows(t *testing.T) map[string]string {
 	return out
 }
 
-// TestWorkflowsKeepTheDoorsApart tests rule R1 for what people copy: see checkSeparation.
+// TestWorkflowsKeepTheDoorsApart tests rule R1 for every workflow that uses Airlock: see
+// checkSeparation.
 func TestWorkflowsKeepTheDoorsApart(t *testing.T) {
 	t.Parallel()
 	gates, others := 0, 0
@@ -110,9 +111,9 @@ func TestWorkflowsOfDocumentsAreComplete(t *testing.T) {
 	}
 }
 
-// TestWorkflowsOfDocumentsAreSound runs 'airlock doctor' on the workflows that people copy. It
-// asserts that doctor finds nothing except that our own action is not pinned, because no release
-// has named it yet.
+// TestWorkflowsOfDocumentsAreSound runs 'airlock doctor' on the workflows of documents and of files
+// that name our action. It asserts that doctor finds nothing except that our own action is not
+// pinned, because there is no release yet to pin it to.
 func TestWorkflowsOfDocumentsAreSound(t *testing.T) {
 	t.Parallel()
 	policies := map[string]string{
@@ -300,7 +301,7 @@ func credentials(t *testing.T, text string) (problems []string) {
 	return problems
 }
 
-// jobText returns a job as it is written.
+// jobText returns the YAML of a job.
 func jobText(t *testing.T, document *yaml.Node, id string) string {
 	t.Helper()
 	var w struct{ Jobs map[string]yaml.Node }
@@ -333,8 +334,8 @@ jobs:
         with: {mode: apply}
 `
 
-// TestWorkflowRulesSeeWhatBreaksThem applies the rules to workflows that break them, each
-// in one place.
+// TestWorkflowRulesSeeWhatBreaksThem applies the rules to soundWorkflow, and to workflows that
+// break them, each in one place.
 func TestWorkflowRulesSeeWhatBreaksThem(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, new, want string }{

@@ -15,9 +15,9 @@ import (
 )
 
 // stay puts the changes onto the commit that they were made from, if the base branch has it or
-// GitHub cannot be asked. A commit that the base branch lacks could bring unchecked changes. They
-// could be a fork's, from the merge commit of its pull request, or an agent's, if it names a commit
-// of its own as the base of its patch.
+// there is no token to ask GitHub with. A commit that the base branch lacks could bring unchecked
+// changes. They could be a fork's, from the merge commit of its pull request, or an agent's, if it
+// names a commit of its own as the base of its patch.
 func (c *codePreparer) stay(st *codeState) error {
 	if c.o.deps.GitHub == nil || st.series.Base == st.onto {
 		st.onto = st.series.Base
@@ -142,7 +142,7 @@ func (c *codePreparer) style(e *entry, st *codeState) gitrepo.Style {
 		When:      c.o.cfg.Run.StartedAt,
 		Message: func(ch gitrepo.Change) string {
 			fallback := fallbackMessage(e.item)
-			if text.IsBlank(ch.Message) || strings.HasPrefix(ch.Message, strings.TrimSpace(fallback)) { // summary's message begins with the fallback
+			if text.IsBlank(ch.Message) || strings.HasPrefix(ch.Message, strings.TrimSpace(fallback)) { // the message of the method summary begins with it
 				st.worded = true
 			}
 			message, notes := c.message(ch.Message, fallback)
@@ -165,7 +165,8 @@ func suffixed(message, suffix string) string {
 }
 
 // committerOf returns the committer: the token's own account, with the address by which the server
-// of that host recognises it. The account of GITHUB_TOKEN is shown as a bot.
+// of that host recognises it, or Airlock if the account is not known. The account of GITHUB_TOKEN is
+// shown as a bot.
 func committerOf(viewer githubapi.Actor, host string) gitrepo.Person {
 	if viewer.DatabaseID == 0 {
 		return gitrepo.Person{Name: "Airlock", Email: "airlock@localhost"}
@@ -202,8 +203,9 @@ func fallbackMessage(item safeoutput.Item) string {
 }
 
 // message cleans a commit message as plain text. It removes lines that an agent may not write:
-// those by which Airlock recognises its own commits, and credits. The notes are about credits, and
-// about words that keep workflows from running.
+// those by which Airlock recognises its own commits, and credits. If nothing is left, it takes the
+// fallback, cleaned too, or defaultMessage. The notes are about credits, and about words that keep
+// workflows from running.
 func (c *codePreparer) message(message, fallback string) (clean string, notes []string) {
 	if text.IsBlank(message) {
 		message = fallback
@@ -326,7 +328,7 @@ func hasTrailer(commits []githubapi.Commit, branchKey string) bool {
 // message, with Airlock's trailer, but becomes its committer. GitHub, or the server of that host, is
 // itself the committer of a commit that it made for Airlock, and has signed it.
 //
-// Since an earlier workflow run, the account may have got another name, or the server another one:
+// Since an earlier workflow run, the account's name may have changed, or the host in its address:
 // earlier versions of Airlock wrote github.com for each server.
 func madeBy(c githubapi.Commit, committer gitrepo.Person, host string) bool {
 	account, at, _ := strings.Cut(c.Committer.Email, "@")

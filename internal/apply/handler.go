@@ -5,7 +5,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// handler applies the items of one kind.
+// handler is how the items of one kind are planned.
 type handler struct {
 	// text is set where the kind shows people a text of the agent's. Such a text may be about the
 	// code that came with it. If that code is lost, the text gets a note, or is held back.

@@ -56,8 +56,8 @@ type Operation struct {
 	Target string   `json:"target"`
 	Staged bool     `json:"staged,omitempty"`
 	Items  []Member `json:"items"`
-	// Requests are the writes, in order, exactly as they are sent. There are none where
-	// no item is to be applied.
+	// Requests are the writes, in order, as they are sent, but for what Request replaces. There are
+	// none where no item is to be applied.
 	Requests []Request `json:"requests"`
 	// Permissions are what the token needs for this operation.
 	Permissions []Permission `json:"permissions,omitempty"`
@@ -75,7 +75,7 @@ type Operation struct {
 
 // Member is one item of an operation.
 type Member struct {
-	// Index counts the approved items from 0.
+	// Index counts the approved items from Config.FirstIndex.
 	Index int `json:"index"`
 	// Line is the item's line in the agent's file.
 	Line int             `json:"line"`
@@ -108,7 +108,7 @@ type ItemText struct {
 const OutcomeApply = "apply"
 
 // Request is one write request. A value that is only known once something else is done is
-// shown in angle brackets, such as "<commit>".
+// shown in angle brackets, such as "<commit>". A GraphQL mutation is shown by its name.
 type Request struct {
 	// Method is the HTTP method, or PUSH for a push by git.
 	Method string `json:"method"`
@@ -167,8 +167,8 @@ type planner struct {
 }
 
 // NewPlan decides what is done for the approved items, in which order and with which
-// requests. It is pure: the same arguments give the same plan. It returns an error for items
-// that policy.Judge did not make.
+// requests. It reads nothing else: the same arguments give the same plan. It returns an error for
+// items that policy.Judge did not make.
 func NewPlan(cfg Config, ev event.Event, approved []policy.Approved, snap *Snapshot) (plan *Plan, err error) {
 	defer crash.Recover(&err)
 	entries, err := entriesOf(cfg, ev, approved)

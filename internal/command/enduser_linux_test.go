@@ -116,7 +116,7 @@ func TestProcessesEndWhileNothingCanBeOpened(t *testing.T) {
 	if !isRoot(t) {
 		return
 	}
-	alive, inherited, err := os.Pipe() // alive ends when no process has inherited open
+	alive, inherited, err := os.Pipe() // alive is at its end once inherited is closed in every process
 	if err != nil {
 		t.Fatal(err)
 	}

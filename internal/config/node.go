@@ -35,7 +35,7 @@ type node struct {
 	kind      nodeKind
 	line, col int
 	source    string // the file that it is from, where that is not the configuration itself
-	text      string // of a text; a number or a truth value as written
+	text      string // of a text; a number as written; "true" or "false"
 	items     []node // of a list
 	entries   []entry
 }
@@ -47,7 +47,8 @@ type entry struct {
 	value     node
 }
 
-// indexOf returns the index of the entry with a key, in either spelling, or -1.
+// indexOf returns the index of the entry with a key, or -1. The key is given with "-"; the entry
+// may spell it with "_".
 func indexOf(entries []entry, key string) int {
 	return slices.IndexFunc(entries, func(e entry) bool { return canonical(e.key) == key })
 }
@@ -55,7 +56,7 @@ func indexOf(entries []entry, key string) int {
 // keyNode returns a node at the place of the key, for errors about it.
 func (e entry) keyNode() *node { return &node{line: e.line, col: e.col, source: e.value.source} }
 
-// setSource sets the file that a value is from.
+// setSource sets the file that a value, and all values in it, are from.
 func (n *node) setSource(source string) {
 	n.source = source
 	for i := range n.items {

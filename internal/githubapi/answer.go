@@ -26,7 +26,8 @@ type answer struct {
 	body []byte
 }
 
-// redacted returns the answer with *** wherever it repeats the token, also with escapes of JSON.
+// redacted returns the answer with *** wherever it repeats the token, also if JSON escapes a part
+// of it.
 func (a *answer) redacted(t token.Token) *answer {
 	resp := *a.resp
 	resp.Header = a.resp.Header.Clone()
@@ -140,7 +141,7 @@ func sameThing(a, b *url.URL, id int64) bool {
 }
 
 // cutRepository divides a path of the API around the repository. id is "" if the path contains the
-// repository's name. A path without a repository is returned as before.
+// repository's name. For a path without a repository, before is all of the path.
 func cutRepository(path string) (before, id, after string) {
 	before, rest, found := strings.Cut(path, "/repos/")
 	if byID, rest, found := strings.Cut(path, "/repositories/"); found && len(byID) < len(before) {

@@ -246,7 +246,8 @@ func (s *scanner) literal() bool {
 	return false
 }
 
-// prefixLength returns how many letters stand here before a quote: 2 for rb"a".
+// prefixLength returns how many letters stand here before a quote or a "#": 2 for rb"a" and
+// br#"a"#.
 func (s *scanner) prefixLength() int {
 	n := 0
 	for n < 2 && s.at+n < len(s.text) && strings.IndexByte(s.lang.prefixes, s.text[s.at+n]) >= 0 {
@@ -332,7 +333,8 @@ func (s *scanner) moreText() {
 	addPiece()
 }
 
-// endString ends the innermost string with holes with a quote of that length.
+// endString ends the innermost string with holes. length is that of its closing quote, 0 if it has
+// none.
 func (s *scanner) endString(length int) {
 	begin := s.strings[len(s.strings)-1].quote.open
 	s.strings = s.strings[:len(s.strings)-1]

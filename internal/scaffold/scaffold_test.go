@@ -74,7 +74,7 @@ func TestChecksFitTheProjects(t *testing.T) {
 	for name, tt := range tests {
 		report, files := write(t, t.TempDir(), scaffold.Config{Answers: scaffold.Answers{CheckPulls: true}, Projects: tt.projects})
 		text := files[".github/workflows/airlock-checks.yml"]
-		var configs string
+		var configs string // of both jobs
 		for line := range strings.Lines(text) {
 			if line, ok := strings.CutPrefix(line, strings.Repeat(" ", 12)); ok {
 				configs += line
@@ -373,8 +373,8 @@ func TestSecondRun(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenThroughLinks asserts that links, directories and broken markers are refused
-// before the first file is written.
+// TestNothingIsWrittenThroughLinks asserts that a link in the place of a file or a directory, and
+// anything else that cannot be read or changed, is refused before the first file is written.
 func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
@@ -383,7 +383,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 		want    string
 	}{
 		"a linked directory": {func(root string) error { return os.Symlink(outside, filepath.Join(root, ".airlock")) }, "is a link"},
-		"a linked workflow":  {func(root string) error { return os.Symlink(outside, filepath.Join(root, ".github")) }, "is a link"},
+		"a linked .github":   {func(root string) error { return os.Symlink(outside, filepath.Join(root, ".github")) }, "is a link"},
 		"a linked file": {func(root string) error {
 			return os.Symlink(filepath.Join(outside, "x"), filepath.Join(root, "AGENTS.md"))
 		}, "is a link"},

@@ -14,7 +14,7 @@ type rspecReader struct {
 	loading  failureList       // files that could not be loaded
 	messages map[string]string // by the example's full name
 	example  string            // the one whose message is read
-	listing  bool              // the list of failed examples has begun; an earlier line of that form is a test's output
+	listing  bool              // the list of failed examples has begun; an earlier match of rspecAgain is a test's output
 	listed   []Failure
 }
 
