@@ -23,14 +23,23 @@ func (s *scopes) declare(open int) {
 	if s.lang.name != "go" {
 		return
 	}
+	var names []string // without a type so far: in (r, q *Repository) they have that of the next one
 	for _, a := range s.arguments(open) {
-		if !s.isWord(a.from) || a.to < a.from+2 {
+		if !s.isWord(a.from) {
+			continue
+		}
+		names = append(names, s.written(a.from))
+		if a.to < a.from+2 {
 			continue
 		}
 		if s.head.declared == nil {
 			s.head.declared = map[string]bool{}
 		}
-		s.head.declared[s.written(a.from)] = requestType.MatchString(s.sourceText(extent{a.from + 1, a.to}))
+		hasRequest := requestType.MatchString(s.sourceText(extent{a.from + 1, a.to}))
+		for _, name := range names {
+			s.head.declared[name] = hasRequest
+		}
+		names = nil
 	}
 }
 
