@@ -132,7 +132,7 @@ func TestCodeRefused(t *testing.T) {
 		{"a binary", file("notes.bin", "\x7fELF\x00\x01\x02"), 1, []string{`"notes.bin" contains no patch`}},
 		{"does not apply", file("old.patch", "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1,2 +1,2 @@\n-# Something else\n+# Else\n entirely\n"), 1, []string{"failed (merge-conflict)", `"README.md"`, "name the right one (changes-base)"}},
 		{"cut off", file("cut.patch", "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1,20 +1,2 @@\n-# Hello\n"), 1, []string{`"cut.patch", line 6`, "the file is cut off, or was edited; write it again"}},
-		{"no bundle", file("x.bundle", "# v2 git bundle\n"), 1, []string{`"x.bundle"`, "the file is cut off, write it again"}},
+		{"cut-off bundle", file("x.bundle", "# v2 git bundle\n"), 1, []string{`"x.bundle"`, "the file is cut off, write it again"}},
 		{"bundle without its base", func(s *codeStep) {
 			other := githubtest.NewGit(s.t)
 			other.Commit("x", map[string]string{"a": "a\n"}, "One")
@@ -189,8 +189,8 @@ func TestCodeRefused(t *testing.T) {
 	}
 }
 
-// TestCodeHalfDone asserts the message if GitHub refuses a part of an item: the branch stays and
-// the message links to it, or the changes are kept.
+// TestCodeHalfDone asserts the message if the pull request for a pushed branch is refused, which
+// links to the branch, and if the branch to push to is protected: the changes are kept as a patch.
 func TestCodeHalfDone(t *testing.T) {
 	t.Parallel()
 	t.Run("no pull request", func(t *testing.T) {
@@ -275,8 +275,8 @@ func TestCodeSwitchesNoWorkflowsOff(t *testing.T) {
 	}
 }
 
-// TestCodeSources brings the same two commits of an agent to GitHub in every way
-// in which a job can have them.
+// TestCodeSources brings the changes of the same two commits of an agent to GitHub in every way in
+// which a job can have them. Only commits, a series of patches and a bundle stay two commits.
 func TestCodeSources(t *testing.T) {
 	t.Parallel()
 	const diff = "diff --git a/docs/new.md b/docs/new.md\nnew file mode 100644\n--- /dev/null\n+++ b/docs/new.md\n@@ -0,0 +1 @@\n+Better.\n"
@@ -609,7 +609,7 @@ func TestActionSecrets(t *testing.T) {
 	}
 }
 
-// TestSecretsOfTheCommandLine takes the values from AIRLOCK_SECRETS.
+// TestSecretsOfTheCommandLine asserts that airlock apply knows the values of AIRLOCK_SECRETS.
 func TestSecretsOfTheCommandLine(t *testing.T) {
 	t.Parallel()
 	const known = "correct horse battery staple"

@@ -162,8 +162,8 @@ func (c *codePreparer) placeOnPull(e *entry, st *codeState) error {
 	return c.pushedBefore(e, st)
 }
 
-// protected returns which rule of the repository keeps others from pushing to a branch; "" where
-// the token can read no such rule.
+// protected returns why a rule of the repository may refuse a push to a branch, such as
+// "is protected"; "" where the token can read no such rule.
 func (c *codePreparer) protected(branch string) (why string, err error) {
 	isProtected, err := c.o.deps.GitHub.BranchProtected(c.o.ctx, c.o.repo, branch)
 	if err != nil && !unreadable(err) {
@@ -257,8 +257,8 @@ func (c *codePreparer) compare(base, head string) (diff githubapi.Comparison, er
 // earlier takes over a branch if it is ours, and otherwise returns why it is not. A branch can be
 // ours for three reasons: it has a commit that was made for this series, it has no commit of its
 // own and we may have begun it, or the pull request that we opened for the series comes from it. If
-// it has had a pull request, one must be open and go to the same base. If not, and it has commits,
-// at least one of them must be as we made it.
+// it has had a pull request, one must be open and go to the same base. If it has had none, and
+// has commits, at least one of them must be as we made it.
 //
 // If all of its commits are as we made them, they are replaced, unless the API or a ruleset keeps
 // us from that. If somebody else has committed to it too, the changes go on top.

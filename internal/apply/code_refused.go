@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// refusedCode plans an item whose changes are refused: nothing, or an issue where the owner
-// wants one.
+// refusedCode plans an item for which nothing is pushed, because its changes are refused or are
+// on GitHub already: nothing, or an issue where the owner wants one.
 func (p *planner) refusedCode(op Operation, e *entry, st *codeState) Operation {
 	if st.asIssue {
 		return p.violationIssue(op, e, st)
@@ -40,7 +40,7 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 	if !text.IsBlank(description) {
 		body += "\n" + apart(description) + "\n"
 	}
-	// Otherwise cleaning removes bytes that are not UTF-8, and nobody sees that the text is another.
+	// Otherwise cleaning removes bytes that are not UTF-8, and nobody sees that the text has changed.
 	switch patch := strings.ToValidUTF8(string(st.patch), "\uFFFD"); {
 	case patch == "":
 		body += "\nThere is no patch to show; the notes of the workflow run explain why.\n"

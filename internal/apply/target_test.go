@@ -20,11 +20,11 @@ func (b *bench) anyTarget(kinds ...safeoutput.Kind) *bench {
 	return b
 }
 
-// TestTheNumberThatIsNamedIsUsed runs on one issue. Its items name the number of another issue, a
-// pull request or a discussion, in one of the three fields for numbers. The comment is posted there
-// if the number fits the field; otherwise it is denied.
+// TestTheNumberThatIsNamedIsUsed runs on an event about one issue. Its items name the number of
+// another issue, a pull request or a discussion, in one of the three fields for numbers. The comment
+// is posted there if the number fits the field; otherwise it is denied.
 func TestTheNumberThatIsNamedIsUsed(t *testing.T) {
-	const elsewhere = 6 // the event is about this issue
+	const eventIssue = 6
 	names := map[string]int{"pull_request_number": pullNumber, "discussion_number": discussion, "issue_number": issueNumber}
 	for name, fitting := range names {
 		for _, number := range []int{issueNumber, pullNumber, discussion} {
@@ -33,8 +33,8 @@ func TestTheNumberThatIsNamedIsUsed(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s is %d", name, number), func(t *testing.T) {
 				f := fixture()
-				f.Issues = append(f.Issues, &githubtest.Issue{Number: elsewhere, Title: "Another"})
-				b := newBench(t, f, githubtest.Options{}).on("issues", elsewhere).anyTarget(safeoutput.KindAddIssueComment)
+				f.Issues = append(f.Issues, &githubtest.Issue{Number: eventIssue, Title: "Another"})
+				b := newBench(t, f, githubtest.Options{}).on("issues", eventIssue).anyTarget(safeoutput.KindAddIssueComment)
 				hello := fmt.Sprintf(`{"type":"add_comment","body":"Hello.",%q:%d}`, name, number)
 				results := b.run(hello)
 				if number != fitting {
@@ -58,7 +58,7 @@ func TestTheNumberThatIsNamedIsUsed(t *testing.T) {
 	}
 }
 
-func TestKindsWhosePullRequestIsAnIssue(t *testing.T) {
+func TestPullRequestNumberOfAnIssueIsDenied(t *testing.T) {
 	for _, line := range []string{
 		`{"type":"add_labels","labels":["bug"],"pr_number":5}`,
 		`{"type":"create_pull_request_review_comment","path":"main.go","line":3,"body":"b","pull_request_number":5}`,

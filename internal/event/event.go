@@ -44,8 +44,8 @@ type Event struct {
 	CommentID int64
 	Actor     string    // the login of the user who caused the event
 	Time      time.Time // when the event happened; zero if unknown
-	// Notice is a sentence for people about what the payload lacks, compared with
-	// an event about an issue, pull request or discussion; "" if nothing.
+	// Notice is a sentence for people about what the payload lacks: an issue, pull request or
+	// discussion, or the commits of the pull request; "" if nothing.
 	Notice string
 }
 
@@ -389,8 +389,8 @@ func (ev *Event) setComment(c *comment) {
 func (ev *Event) onDefaultBranch() { ev.Ref = cmp.Or(ev.Ref, branch(ev.Repo.DefaultBranch)) }
 
 // isForeign reports whether r is another repository than the event's. It
-// compares ids, because a name can become another repository's. A deleted or
-// unnamed repository is foreign.
+// compares ids, because a name can become another repository's, and names only if
+// an id is unknown. A deleted repository is foreign.
 func (ev *Event) isForeign(r *repository) bool {
 	switch {
 	case r == nil:

@@ -125,7 +125,8 @@ func TestReviewIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// newTopicEnv returns a testEnv with a branch topic that has a commit of its own.
+// newTopicEnv returns a testEnv with two collaborators, without issues, and with a branch topic that
+// has a commit of its own.
 func newTopicEnv(t *testing.T) (testEnv, *githubtest.Git) {
 	t.Helper()
 	env, g := newGitEnv(t)

@@ -208,9 +208,9 @@ func (x *exchange) unknownQuery(req *http.Request) []error {
 	return errs
 }
 
-// unknownMembers lists the members of v that its schema does not name. at is the place of v in the
-// body. JSON Schema permits such members and GitHub ignores them; in a test they are probably
-// misspelt.
+// unknownMembers lists the members of v that its schema does not name, unless the schema expressly
+// allows further members or names none. at is the place of v in the body. JSON Schema permits such
+// members and GitHub ignores them; in a test they are probably misspelt.
 func unknownMembers(ref *openapi3.SchemaRef, v any, at string) []string {
 	if ref == nil || ref.Value == nil {
 		return nil
@@ -246,7 +246,7 @@ func unknownMembers(ref *openapi3.SchemaRef, v any, at string) []string {
 }
 
 // gather collects the properties of a schema and of its alternatives; open
-// reports whether further members are allowed.
+// reports whether one of them expressly allows further members.
 func gather(s *openapi3.Schema, props map[string]*openapi3.SchemaRef) (open bool) {
 	maps.Copy(props, s.Properties)
 	open = s.AdditionalProperties.Has != nil && *s.AdditionalProperties.Has || s.AdditionalProperties.Schema != nil

@@ -2,7 +2,7 @@ package phase
 
 import "strings"
 
-// String describes the sign in Markdown.
+// String describes the sign in Markdown, for the documentation.
 func (s sign) String() string {
 	described := "`" + s.file + "`"
 	switch {
@@ -26,8 +26,8 @@ func (s sign) String() string {
 	return described
 }
 
-// code describes what a sign looks for. "dependency NAME" stands for a dependency in package.json.
-// Any other text is quoted, even that of a gemspec with quotation marks around the NAME.
+// code describes the text that a sign looks for. "dependency NAME" stands for a dependency in
+// package.json. Any other text is shown as it is, such as a gemspec's, where the NAME is quoted.
 func code(text string) string {
 	if rest, ok := strings.CutPrefix(text, "dependency "); ok && !strings.HasPrefix(rest, `"`) {
 		return "the dependency `" + rest + "`"

@@ -14,7 +14,8 @@ import (
 type Output struct{ Name, Value string }
 
 // Outputs returns the step's outputs that follow from the results, in a fixed order: the
-// counts, then the first object of each type, empty when there is none.
+// counts, then the first object of each type, and the files with what could not be delivered;
+// empty where there is none.
 func (r *Report) Outputs() []Output {
 	c := r.Counts
 	out := []Output{

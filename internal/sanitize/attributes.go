@@ -24,8 +24,8 @@ const (
 	attrToken                     // a name that links can lead to
 	attrTokens                    // a list of such names
 	attrNumber                    // a number or a length
-	attrFlag                      // an attribute that is there or not
-	attrAlign                     // this rule and those below: words of attrWords, or see hasGrammar
+	attrFlag                      // an attribute that is there or not; any of its words means yes
+	attrAlign                     // this rule and those below: see attrWords and hasGrammar
 	attrDirection
 	attrSide
 	attrEdges
@@ -160,7 +160,7 @@ const (
 )
 
 // hasGrammar reports whether a value, decoded, has the grammar of a rule. The empty
-// value has.
+// value has. It is not for attrURL, attrSet and attrExpansion, which have checks of their own.
 func (r attrRule) hasGrammar(value string) bool {
 	if value == "" {
 		return true
@@ -264,7 +264,7 @@ func isLength(s string) bool {
 }
 
 // isLanguage reports whether s is a language with a script and a region at most, as
-// in "zh-Hant-TW". The languages in which GitHub draws code are excluded.
+// in "zh-Hant-TW". "math" and "stl" are excluded, because GitHub draws code in these languages.
 func isLanguage(s string) bool {
 	if strings.EqualFold(s, "math") || strings.EqualFold(s, "stl") {
 		return false
@@ -286,8 +286,8 @@ func isColor(s string) bool {
 }
 
 // expands reports whether title may be what an abbreviation stands for: its letters
-// contain those of the abbreviation in order, it begins with the first of them, and it is not much
-// longer. The empty title may be.
+// contain those of the abbreviation in order, which are two at least, it begins with the first of
+// them, and it is not much longer. The empty title may be.
 func expands(title, abbreviation string) bool {
 	if title == "" {
 		return true
@@ -309,7 +309,7 @@ func expands(title, abbreviation string) bool {
 }
 
 // contentOf returns the source after an offset up to the end tag of an element, if that
-// is near and no other tag is before it.
+// is near and on the same line, with no other tag before it; "" otherwise.
 func (p *pass) contentOf(name string, offset int) string {
 	const far = 64
 	near := p.src[offset:min(len(p.src), offset+far)]

@@ -135,8 +135,8 @@ func TestPublished(t *testing.T) {
 	if req := s.Required(); !slices.Equal(req, []string{"type", "message"}) {
 		t.Errorf("Required = %v", req)
 	}
-	union, _ := Published("agent-output.json", "")
-	if got, err := union.Validate([]byte(`{"items":[{"type":"noop","message":"a"}],"errors":[]}`)); err != nil || len(got) > 0 {
+	document, _ := Published("agent-output.json", "")
+	if got, err := document.Validate([]byte(`{"items":[{"type":"noop","message":"a"}],"errors":[]}`)); err != nil || len(got) > 0 {
 		t.Errorf("the document is refused: %v, %v", got, err)
 	}
 }
@@ -149,6 +149,7 @@ func TestAMillionWrongElementsAreCheap(t *testing.T) {
 	}
 	raw := `{"l":[` + strings.Repeat("1,", 1_000_000) + `1]}`
 	got, err := s.Validate([]byte(raw))
+	// One is about the length; the others are about the first 10 elements.
 	if err != nil || len(got) != 11 {
 		t.Errorf("Validate gives %d violations, %v; want 11", len(got), err)
 	}

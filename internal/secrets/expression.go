@@ -115,8 +115,8 @@ func beginsWith(re *syntax.Regexp, keywords []string) bool {
 	return len(list) > 0
 }
 
-// beginnings returns texts in lower case. Every match of an expression begins with one of
-// them, or is one of them if complete is true. It returns none if there are too many.
+// beginnings returns texts in lower case. Every match of an expression begins with one of them, or
+// is one of them if complete is true. If there are too many, it returns none or shorter ones.
 func beginnings(re *syntax.Regexp) (list []string, complete bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -180,8 +180,8 @@ func sequenceBeginnings(parts []*syntax.Regexp) (list []string, complete bool) {
 	return list, true
 }
 
-// classBeginnings returns the characters of a class if they are few; ranges are pairs of
-// first and last.
+// classBeginnings returns the characters of a class if they are few, otherwise only the empty text;
+// ranges are pairs of first and last.
 func classBeginnings(ranges []rune) (list []string, complete bool) {
 	for i := 0; i+1 < len(ranges); i += 2 {
 		for r := ranges[i]; r <= ranges[i+1]; r++ {

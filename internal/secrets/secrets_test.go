@@ -25,7 +25,7 @@ func TestLinesAndColumns(t *testing.T) {
 		"CRLF":              {"a\r\nopen-sesame\r\nopen-sesame", []place{{2, 1, 2, 12}, {3, 1, 3, 12}}},
 		"two on a line":     {"open-sesame open-sesame", []place{{1, 1, 1, 12}, {1, 13, 1, 24}}},
 		"after letters":     {"äöü open-sesame", []place{{1, 5, 1, 16}}},
-		"after a pair":      {"𝄞👍 open-sesame", []place{{1, 6, 1, 17}}},
+		"after wide runes":  {"𝄞👍 open-sesame", []place{{1, 6, 1, 17}}},
 		"after odd bytes":   {"\xff\xfe\x80 open-sesame", []place{{1, 5, 1, 16}}},
 		"lone return":       {"a\ropen-sesame", []place{{1, 3, 1, 14}}},
 		"over lines":        {"x first line\nsecond line.", []place{{1, 3, 2, 12}}},

@@ -70,7 +70,7 @@ type document struct {
 	Components map[string]map[string]json.RawMessage `json:"components"`
 }
 
-// cutREST keeps the operations, and all that they refer to, directly or not.
+// cutREST keeps the operations, the schemas of errors, and all that they refer to, directly or not.
 func cutREST(src []byte) ([]byte, error) {
 	var from document
 	if err := json.Unmarshal(src, &from); err != nil {

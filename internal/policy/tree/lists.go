@@ -11,7 +11,7 @@ type rules struct {
 	protected, unprotected, allowed *patternSet
 	anywhere                        *patternSet // those of allowed, but a name counts in any directory; for a hint
 	patterns                        []string    // of protected
-	builtIn                         int         // how many of the patterns, the first ones, are the built-in list
+	builtIn                         int         // how many of the patterns, which are the first, are the built-in list
 	manifests                       int         // where those of ProtectManifests begin
 }
 
@@ -40,17 +40,18 @@ func (r rules) protects(path string) (int, bool) {
 }
 
 // checkProtected checks every changed path, removed ones too, against protected-files, against
-// what protected links lead to, and against what is protected by a path with a link in it.
+// targets, which protected links lead to, and against behind: what the protected patterns stand for
+// where a directory in them is a link.
 func (j *judgement) checkProtected(targets map[string]string, behind *patternSet) {
-	it, theLink := "name it under \"exclude\" of protected-files", "name the link under \"exclude\" of protected-files"
+	toAllow, toAllowLink := "name it under \"exclude\" of protected-files", "name the link under \"exclude\" of protected-files"
 	if len(j.cfg.Protected) > 0 { // the owner's list, next to which there can be no "exclude"
-		it = "change the list of protected-files, or write a mapping with \"exclude\" instead"
-		theLink = it
+		toAllow = "change the list of protected-files, or write a mapping with \"exclude\" instead"
+		toAllowLink = toAllow
 	}
 	for _, c := range j.tree.Changes {
 		link, isTarget := lookUpAbove(targets, c.Path)
 		if isTarget {
-			j.report(RuleProtected, c.Path, "is what the protected link %s leads to or through; to allow it, %s", quotePath(link), theLink)
+			j.report(RuleProtected, c.Path, "is what the protected link %s leads to or through; to allow it, %s", quotePath(link), toAllowLink)
 		}
 		i, ok := j.rules.protects(c.Path)
 		verb := "is protected by"
@@ -71,7 +72,7 @@ func (j *judgement) checkProtected(targets map[string]string, behind *patternSet
 		case i >= j.rules.manifests:
 			why = " (protect-manifests)"
 		}
-		j.report(RuleProtected, c.Path, "%s %q%s; to allow it, %s", verb, j.rules.patterns[i], why, it)
+		j.report(RuleProtected, c.Path, "%s %q%s; to allow it, %s", verb, j.rules.patterns[i], why, toAllow)
 	}
 }
 
