@@ -44,9 +44,9 @@ var lineFirst = lazyregexp.New(`^[ \t\r\n]*\[(?:[ xX]\][ \t]+\S|[^\]\n]*\][(\[])
 // acceptance, or if there is no such block, in the task list under a heading "Acceptance criteria".
 // A block has one criterion on each line, or is YAML or JSON: a list of texts or of criteria, or a
 // request with acceptance_criteria. Text that readers of the issue do not see, such as comments, is
-// ignored. unboxed is the number of list items under the heading that have no box, and so state no
-// criterion. A block that cannot be read, and text beyond the limits, is an error, which names the
-// place.
+// ignored, and so are block quotes and footnotes. unboxed is the number of list items under the
+// heading that have no box, and so state no criterion. A block that cannot be read, and text beyond
+// the limits, is an error, which names the place.
 func FromIssue(body string) (found []IssueCriterion, unboxed int, err error) {
 	doc := markdown.Scan(body)
 	blocks := false

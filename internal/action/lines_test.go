@@ -10,7 +10,7 @@ import (
 )
 
 // TestLinesShowWhatIsNew asserts that each call of Update shows the complete lines since the last
-// call, and all lines of a file that has replaced another one.
+// call, and all lines at the first call and where the file was replaced or has become shorter.
 func TestLinesShowWhatIsNew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	l := NewLines(path)

@@ -166,7 +166,7 @@ func clone(t testing.TB, from, to, commit string) {
 	sh(t, to, "checkout", "--quiet", "--detach", commit)
 }
 
-// checkout makes a fresh workspace at a commit.
+// checkout makes a fresh workspace at a commit, from which the agent's changes are then read.
 func (b *codeBench) checkout(commit string) {
 	b.t.Helper()
 	b.dir = filepath.Join(b.t.TempDir(), "work")

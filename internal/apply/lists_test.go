@@ -30,7 +30,7 @@ func TestAdoptionAsksForOwnIssuesAlone(t *testing.T) {
 					CreatedAt: noon.Add(-time.Hour), UpdatedAt: noon})
 			}
 			b := newBench(t, f, githubtest.Options{TrustAnswers: true})
-			b.ev.Time = time.Time{} // a schedule's
+			b.ev.Time = time.Time{} // like the event of a schedule
 			want(t, b.run(anIssue), "applied")
 			ops := operations(b.srv.Requests())
 			if n := count(ops, "issues/list-for-repo"); n != c.list {

@@ -38,12 +38,12 @@ func TestParsePatch(t *testing.T) {
 			want:  hunks{{Old: changes.Span{First: 0, Last: -1}, New: changes.Span{First: 1, Last: 2}, Added: []changes.Span{{First: 1, Last: 2}}}},
 		},
 		{
-			name:  "removed file, no line break at the end on either side",
+			name:  "removed file, no line break at its end",
 			patch: "@@ -1 +0,0 @@\n-a\n\\ No newline at end of file\n",
 			want:  hunks{{Old: changes.Span{First: 1, Last: 1}, New: changes.Span{First: 0, Last: -1}}},
 		},
 		{
-			name:  "no line break before and after",
+			name:  "no line break at the end, before and after the change",
 			patch: "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n",
 			want:  hunks{{Old: changes.Span{First: 1, Last: 1}, New: changes.Span{First: 1, Last: 1}, Added: []changes.Span{{First: 1, Last: 1}}}},
 		},

@@ -30,7 +30,7 @@ type FailOn string
 
 // The values of FailOn.
 const (
-	FailOnError    FailOn = "error"    // failed items
+	FailOnError    FailOn = "error"    // failed items, and fewer items than the configuration requires
 	FailOnRejected FailOn = "rejected" // also rejected, denied, dropped and skipped items
 	FailOnNever    FailOn = "never"    // none of these
 )

@@ -18,8 +18,8 @@ type Validation struct {
 	collected intake.Result
 }
 
-// Validate lets agent output through the first door, and applies the owner's rules that need no
-// GitHub. Its errors carry their exit code, except for those about the workspace.
+// Validate passes agent output through intake, and applies the owner's rules that need no GitHub.
+// Its errors carry their exit code, except for those about the workspace.
 func (g *Gate) Validate(ctx context.Context, in io.Reader, docs intake.Documents, known Rehearsal) (Validation, error) {
 	v := Validation{Version: 1}
 	var err error

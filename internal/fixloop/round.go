@@ -39,7 +39,7 @@ func (t *turn) result(e Event) error {
 	return nil
 }
 
-// fits refuses results that nobody waits for.
+// fits refuses results that nobody waits for, and invalid ones.
 func (t *turn) fits(e Event) error {
 	if e.Op > t.Ops || e.Op < 1 {
 		return refused(e, CodeInvalid, fmt.Sprintf("there is no operation %d; name the one that the loop's work gives", e.Op))

@@ -110,7 +110,7 @@ func TestListsAreRead(t *testing.T) {
 		"the same page once more":         {pagesOf(250), gitHubLink("https://api.github.com/x?page=1&p=%d"), 6},
 		"a page far away":                 {pagesOf(250), gitHubLink("https://api.github.com/x?page=9999%d"), 6},
 		"a negative page":                 {pagesOf(250), gitHubLink("https://api.github.com/x?page=-%d"), 6},
-		"a number that is none":           {pagesOf(250), gitHubLink("https://api.github.com/x?page=99999999999999999999%d"), 6},
+		"a page number that is too large": {pagesOf(250), gitHubLink("https://api.github.com/x?page=99999999999999999999%d"), 6},
 		"no header, and a short page two": {pagesOf(150), always(""), 8},
 	} {
 		s := &labelServer{pages: c.pages, link: c.link, hosts: map[string]bool{}}
@@ -166,8 +166,8 @@ func TestConnectionsWithoutEnd(t *testing.T) {
 	for name, cursor := range map[string]func(request int) string{
 		"always the same": func(int) string { return `"A"` },
 		"in a circle":     func(n int) string { return []string{`"A"`, `"B"`, `"C"`}[n%3] },
-		"from nowhere":    func(int) string { return `null` },
-		"from nothing":    func(int) string { return `""` },
+		"null":            func(int) string { return `null` },
+		"empty":           func(int) string { return `""` },
 	} {
 		for call, do := range calls {
 			n := 0

@@ -78,6 +78,7 @@ func oracleTrace(md string) string {
 	return t.b.String()
 }
 
+// oracle is nil in a build without cmark-gfm.
 var oracle = oracleTrace
 
 var (

@@ -83,7 +83,7 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 				continue
 			case override == "" && (r.dir != "." || !ownersOnly):
 				way = standard(check, defaults, r.language)
-			default: // the owner's command runs at the top
+			default: // the owner's command runs at the top, or there is none for the top
 				continue
 			}
 			planned.plans = append(planned.plans, way)

@@ -66,9 +66,9 @@ func (w *Worker) leave(ctx context.Context, name string) error {
 }
 
 // keepAlive renews the lease, and releases the runs of dead workers, until ctx ends. It returns early
-// if the lease is lost: another worker has removed this one, or it could not be renewed for two
-// thirds of its time. It also returns if a newer Airlock has changed the tables, because its workers
-// may record otherwise than this one who carries out a run.
+// if the lease is lost: another worker has removed this one, or, unless the store is SQLite, it
+// could not be renewed for two thirds of its time. It also returns if a newer Airlock has changed
+// the tables, because its workers may record in another way which worker carries out a run.
 func (w *Worker) keepAlive(ctx context.Context, name string) {
 	tick := time.NewTicker(w.Lease / 6)
 	defer tick.Stop()

@@ -36,7 +36,7 @@ func TestABeginningOfAKnownValueBeforeACutIsMasked(t *testing.T) {
 			"Go":              strings.Trim(strconv.Quote(value), `"`),
 			"graphic":         strings.Trim(strconv.QuoteToGraphic(value), `"`),
 			"ASCII":           strings.Trim(strconv.QuoteToASCII(value), `"`),
-			"quote":           strings.ReplaceAll(strings.Trim(strconv.QuoteToGraphic(value), `"`), `\"`, `"`),
+			"schema.Quote":    strings.ReplaceAll(strings.Trim(strconv.QuoteToGraphic(value), `"`), `\"`, `"`),
 			"HTML":            html.EscapeString(value),
 			"query":           url.QueryEscape(value),
 			"path":            url.PathEscape(value),
@@ -51,21 +51,21 @@ func TestABeginningOfAKnownValueBeforeACutIsMasked(t *testing.T) {
 			if slices.Contains([]string{"percent", "Unicode escapes", "entities"}, name) && !isASCII(value) {
 				continue // these are of characters of ASCII
 			}
-			shown := leastCut(len(form))
+			masked := leastCut(len(form)) // so many bytes before a mark are masked
 			switch name {
 			case "percent":
-				shown = 3*leastCut(len(value)) + 3
+				masked = 3*leastCut(len(value)) + 3
 			case "Unicode escapes", "entities":
-				shown = 6*leastCut(len(value)) + 6
+				masked = 6*leastCut(len(value)) + 6
 			case "base64 after x":
-				shown += 4
+				masked += 4
 			}
 			for _, before := range []string{"", "word: ", "ünïcode/", `"`} {
 				for n := range utf8.RuneCountInString(before + form) {
 					cut := text.Truncate(before+form, n)
 					got := s.Mask(cut + " after")
 					left := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(got, " after"), before), cutMark)
-					if strings.HasPrefix(cut, before) && !strings.Contains(left, stars) && len(left) >= shown {
+					if strings.HasPrefix(cut, before) && !strings.Contains(left, stars) && len(left) >= masked {
 						t.Fatalf("%s: %q is left in %q", name, left, got)
 					}
 					if again := s.Mask(got); again != got {
@@ -103,6 +103,8 @@ func TestABeginningOfATokenBeforeACutIsMasked(t *testing.T) {
 	}
 }
 
+// TestWhatIsNoCutSecretStays asserts that Mask leaves text as it is that only resembles a cut
+// secret, and that Scan, unlike Mask, does not find a cut known value.
 func TestWhatIsNoCutSecretStays(t *testing.T) {
 	s := New([]Known{known("the password", "password-for-nothing-1234"), known("a key", "-----BEGIN PRIVATE KEY-----\nAAAABBBBCCCC1234\n-----END PRIVATE KEY-----")})
 	for _, same := range []string{

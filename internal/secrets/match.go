@@ -9,8 +9,8 @@ import (
 // window is a part of a text in which a rule may find something.
 type window struct{ start, end int }
 
-// find returns what the rules find in a text. An expression reads only what is near
-// a keyword of its rule, so that time grows linearly with the text.
+// find returns what the rules find in a text. An expression reads only what is near a keyword of
+// its rule, so that time grows linearly with the text. Only those of farKeyword read all of it.
 func (s *ruleSet) find(path, text string) []Hit {
 	var hits []Hit
 	windows := map[int][]window{} // by the rule's index
@@ -189,8 +189,8 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 	return append(hits, hit)
 }
 
-// isIdentifier reports whether a value that a rule found after the name of an issuer is a name in
-// code as well, such as AirtableApi: it has the issuer's name, or is made of words.
+// isIdentifier reports whether a value that a rule found after the name of an issuer is only a name
+// in code, such as AirtableApi: it contains the issuer's name, or is made of words.
 func (r *rule) isIdentifier(value string) bool {
 	lower := strings.ToLower(value)
 	return slices.ContainsFunc(r.issuer, func(name string) bool { return strings.Contains(lower, name) }) ||

@@ -39,8 +39,9 @@ func answers(t *testing.T, output string) (refused []string, answered map[string
 	return refused, answered
 }
 
-// TestObjectsThatAreNotMessages asserts that JSON which is not a message of the protocol is
-// answered or ignored, that the request after it is answered, and that the server then ends.
+// TestObjectsThatAreNotMessages asserts that an invalid request is answered with an error, that an
+// answer or a notification is ignored, that the request after it is answered, and that the server
+// then ends.
 func TestObjectsThatAreNotMessages(t *testing.T) {
 	t.Parallel()
 	const good = "\n" + `{"jsonrpc":"2.0","id":9,"method":"ping"}`
@@ -160,8 +161,8 @@ func TestErrorsOfArgumentsAreBounded(t *testing.T) {
 }
 
 // TestAnIDThatIsInUse asserts that a second request with the id of one that has no answer yet
-// is refused, that the text "5" is another id than the number 5, and that the server does not wait
-// for a cancelled request before it ends.
+// is refused, that the text "5" is another id than the number 5, and that a cancelled request is
+// stopped.
 func TestAnIDThatIsInUse(t *testing.T) {
 	t.Parallel()
 	waiting, stopped := make(chan struct{}), make(chan struct{})

@@ -85,7 +85,8 @@ func (s *step) job() doors.Job {
 	return doors.Job{Event: s.event, Run: s.eventRun, Runner: s.env, Getenv: s.deps.Getenv, Version: s.deps.Version, Client: s.client, Files: s.out, Log: s.info}
 }
 
-// request returns what the gate needs besides the items, without code and own items.
+// request returns the request for the collected items. Code and Airlock's own items are not yet in
+// it.
 func (s *step) request(collected intake.Result) doors.Request {
 	r := s.job().Request()
 	r.Planned = s.writePlan

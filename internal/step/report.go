@@ -97,8 +97,7 @@ func (s *step) writePage(rep *report.Report, doc *checkreport.Document) error {
 }
 
 // reportChecks writes the findings document and reports in log, summary and outputs how
-// the checks ended. In mode check, where no other job shows them, annotations show the
-// findings.
+// the checks ended. If annotatesChecks returns true, annotations show the findings.
 func (s *step) reportChecks(doc *checkreport.Document) error {
 	show := s.gate.CheckText()
 	var log strings.Builder
@@ -143,7 +142,7 @@ func (s *step) annotatesChecks() bool {
 	return s.settings.FailOn != config.FailOnNever
 }
 
-// annotateFindings shows findings next to their lines, in the job's log.
+// annotateFindings writes annotations, with which GitHub shows the findings next to their lines.
 func (s *step) annotateFindings(findings []checkreport.Annotation) {
 	var list []action.Annotation
 	for _, a := range findings {

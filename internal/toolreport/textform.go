@@ -28,8 +28,8 @@ type form struct {
 	// isUnparsed reports whether a finding means that only its own file could not be parsed: the
 	// tool reads each file by itself.
 	isUnparsed func(finding.Finding) bool
-	// errorPrefix is the beginning of the line of an error that keeps code from being compiled. It is not
-	// part of the path.
+	// errorPrefix is the beginning of the line of an error that keeps code from being compiled. It
+	// is not part of the path.
 	errorPrefix string
 	// anyPlace reports that a finding's line may name its place in any way.
 	anyPlace bool
@@ -224,7 +224,8 @@ func startsWithAny(line string, beginnings []string) bool {
 }
 
 // placeIn returns the index of the ":", "(" or "[" between what looks like a path and its line
-// number, or -1. Most lines have no such place, and no pattern is tried on them.
+// number, or -1. Most lines have no such place. No pattern is tried on them, unless the form has
+// anyPlace.
 func placeIn(line string) int {
 	for i := 1; i+1 < len(line); i++ {
 		c := line[i]
@@ -286,7 +287,7 @@ func custom(formats []string) (opener, error) {
 	}
 	f := &form{formats: formats, anyPlace: true}
 	return func(c *collector) [2]lineReader {
-		c.recognised = true
+		c.recognised = true // no line is known that only this tool prints
 		return bothStreams(f.reader)(c)
 	}, nil
 }
