@@ -38,8 +38,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// BenchmarkAttributes matches 3,000 long names against as many patterns as are read. All
-// patterns match only at the end, or not at all.
+// BenchmarkAttributes matches 3,000 long names against as many patterns as are read. No
+// pattern matches, which shows only at the end of a name.
 func BenchmarkAttributes(b *testing.B) {
 	files, list := map[string]string{".gitattributes": strings.Repeat("*a*a*a*a*a*a*a*b linguist-generated\n", 500)}, []string{}
 	for i := range 3000 {

@@ -124,8 +124,8 @@ func TestCheckReadsEveryNameOfAList(t *testing.T) {
 	}
 }
 
-// TestCheckKnowsTheCodeOfAFinding asserts that the code of a finding's lines stays the same when
-// they are indented or move, because Airlock finds the comment about the finding by this code.
+// TestCheckKnowsTheCodeOfAFinding asserts that Code, the digest of a finding's lines, stays the
+// same when they are indented or move, because Airlock finds the comment about the finding by it.
 func TestCheckKnowsTheCodeOfAFinding(t *testing.T) {
 	p := newProject(t)
 	lint := func(line int) string {
@@ -225,9 +225,9 @@ func TestCheckNeedsNoLanguage(t *testing.T) {
 		code int
 		want string
 	}{
-		"nothing has changed": {[]string{"--base", "main"}, 2, "airlock: no file has changed that would lead to a project"},
-		"all are the owner's": {commands, 0, "✓ linter          pass"},
-		"one is missing":      {slices.Concat([]string{"--changed-files", "b.c"}, commands[4:]), 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like is in the directory or above a changed file: set --language, or all of --format-command, "},
+		"nothing has changed":    {[]string{"--base", "main"}, 2, "airlock: no file has changed that would lead to a project"},
+		"every command is given": {commands, 0, "✓ linter          pass"},
+		"one is not given":       {slices.Concat([]string{"--changed-files", "b.c"}, commands[4:]), 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like is in the directory or above a changed file: set --language, or all of --format-command, "},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := p.run(t, c.args...)
@@ -267,7 +267,7 @@ func TestCheckNotesTheMissingGitDirectory(t *testing.T) {
 	}
 }
 
-// project is a real clone for the checks.
+// project is a real git repository for the checks.
 type project struct{ dir string }
 
 func newProject(t *testing.T) project {
@@ -333,7 +333,7 @@ func (p project) run(t *testing.T, args ...string) (code int, stdout, stderr str
 }
 
 // check runs the checks of a pull request with a linter that prints what is in the
-// file lint.json, and returns what they found.
+// file lint.json and fails. It returns what they found.
 func (p project) check(t *testing.T, event string, args ...string) (doc found, code int, stderr string) {
 	t.Helper()
 	dir := files(t, map[string]string{"checks.yml": "checks:\n  format-command: 'true'\n  lint-command: '! cat lint.json'\n  build-command: 'true'\n  test-command: 'true'\n  code-review: false\n  security-review: false\n"})

@@ -1,6 +1,6 @@
-// Package command runs a program: as a user of its own, with an environment from
-// zero and limits of time and output. It also ends what the program started: its process
-// group or, with Spec.Identity or Spec.Supervised, everything.
+// Package command runs a program with an environment from zero and limits of time and output, and
+// with Spec.Identity as a user of its own. It also ends what the program started: its process group
+// or, with Spec.Identity or Spec.Supervised, everything.
 package command
 
 import (

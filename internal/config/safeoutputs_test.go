@@ -143,8 +143,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestFooterWords asserts that a word that other programs read as true or false does not become
-// the text of a footer.
+// TestFooterWords asserts that the words which turn a footer on or off do not become its text, and
+// that the other words which some programs read as true or false are errors.
 func TestFooterWords(t *testing.T) {
 	for word, want := range map[string]policy.Footer{"always": {}, "if-body": {}, "true": {}, "none": {None: true}, "false": {None: true}} {
 		cfg, err := Parse("policy.yml", []byte("footer: "+word+"\n"))
@@ -308,7 +308,7 @@ func TestHostileDocuments(t *testing.T) {
 	}
 }
 
-// TestAllFaultsOfAList asserts that what is wrong with the elements of a list is reported at once.
+// TestAllFaultsOfAList asserts that what is wrong with the elements of a list is reported together.
 func TestAllFaultsOfAList(t *testing.T) {
 	for text, want := range map[string][]int{
 		"allowed-domains:\n- example.com\n- 'a b'\n- [x]\n- /etc\n":                                                 {3, 4, 5},

@@ -27,7 +27,7 @@ type delivery struct {
 
 	refused []intake.Rejected
 	denied  []policy.Denied
-	undone  []apply.Result // of items that could not be planned
+	undone  []apply.Result // for errors that kept items from being carried out
 }
 
 // beginDelivery adds the first step's items to the request's own.

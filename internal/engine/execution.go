@@ -32,7 +32,7 @@ func (b *body) run(ctx dbos.Context, input string) (string, error) {
 	defer b.engine.begun.Delete(id)
 	err = b.Run(&Execution{ctx: ctx, engine: b.engine, id: id}, input)
 	if err != nil && (ctx.Err() != nil || b.engine.GiveUp(err)) {
-		// It has not failed: with this cause, the next engine resumes it.
+		// It has not failed. Because the error wraps that of ctx, the next engine resumes it.
 		<-ctx.Done()
 		return "", errors.Join(ctx.Err(), err)
 	}

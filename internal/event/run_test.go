@@ -57,8 +57,8 @@ func TestParseRunErrors(t *testing.T) {
 }
 
 // TestIdentity asserts the identity of jobs of one workflow run with the same GITHUB_JOB, and
-// whether another job may have the same identity. The orchestration id, the job's name or the
-// owner's name distinguishes the jobs.
+// whether another job may have the same identity. The orchestration id, the job's name or the name
+// that the owner gave it (Env.Name) distinguishes the jobs.
 func TestIdentity(t *testing.T) {
 	for name, c := range map[string]struct {
 		env     event.Env
@@ -101,8 +101,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestClaims asserts that two jobs with one identity are distinguished by the other fields of their
-// Run, and that another attempt is not taken for another job.
+// TestClaims asserts that two jobs with one identity are distinguished by their Claim, and that
+// another attempt is not taken for another job.
 func TestClaims(t *testing.T) {
 	parse := func(env event.Env, jobName string) event.Run {
 		env.RunID, env.Job = "7", "gate"

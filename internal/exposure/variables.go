@@ -182,8 +182,8 @@ func (s *search) parent(pid string) string {
 	return ""
 }
 
-// VariableNamesCredential reports whether a variable has the name of a credential. Find lists it
-// if its value can be one.
+// VariableNamesCredential reports whether a variable has the name of a credential, or of something
+// that leads to one. Find lists it if its value can do so.
 func VariableNamesCredential(name string) bool {
 	return knownVariables[name] != "" || credentialName.MatchString(name)
 }

@@ -30,7 +30,7 @@ const (
 	maxLFSPointer = 1024
 )
 
-// Limits of one walk: small trees can stand for more paths than there is memory.
+// Limits of the walks of one call: small trees can stand for more paths than there is memory.
 const (
 	maxTreeBytes = 256 << 20 // of all paths and their overheads: about a million paths
 	pathOverhead = 200       // added to the length of each path
@@ -371,9 +371,9 @@ func isLFSPointer(data []byte) bool {
 // entry is what a tree has under a name.
 type entry struct{ mode, oid string }
 
-// treePair is a directory in the two trees of a step.
+// treePair is a directory in two trees that are compared.
 type treePair struct {
-	step     int    // its index, for the caller of walkTrees
+	step     int    // the index of the comparison, for the caller of walkTrees
 	path     string // "", or a path that ends with a slash
 	from, to string // ids; "" for a tree that has no directory there
 }

@@ -17,7 +17,8 @@ type field struct {
 	enum              []string
 }
 
-// choice lists the words that a field takes, where there are only some.
+// choice returns a sentence that lists the values of a field, or "" if its schema has no list of
+// them.
 func (f field) choice() string {
 	if f.enum == nil {
 		return ""

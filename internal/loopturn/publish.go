@@ -21,9 +21,10 @@ type delivery struct {
 }
 
 // publish shows the state of the loop on the pull request: in one sticky comment, and in a comment
-// for each message that notifies; it hides the comments of messages that are over. Then it records
-// what was delivered. It does nothing if there is only the sticky comment to write, the log has not
-// changed in this turn, and no agent may be asked.
+// for each message that notifies; it hides the comments of messages that are over. It also creates
+// the issue about what was skipped and asks the agent for a fix, if they are due. Then it records
+// what was delivered, and what could not be. It does nothing if there is only the sticky comment to
+// write, the log has not changed in this turn, and no agent may be asked.
 func (t *Turn) publish(ctx context.Context, r *Result, pull *githubapi.PullNow, changed bool) error {
 	deliveries := deliveriesOf(r.Log)
 	if len(deliveries) == 1 && !changed && !t.mayAsk(r.Log) { // only the comment, which shows this state already
@@ -41,7 +42,8 @@ func (t *Turn) publish(ctx context.Context, r *Result, pull *githubapi.PullNow, 
 	if err != nil {
 		return err
 	}
-	// A comment that GitHub shows is not recorded now: the next turn sees it, and records it.
+	// A comment that GitHub shows is recorded now only if something else is. Otherwise the next
+	// turn sees it, and records it.
 	var delivered, failed []string
 	for i, d := range deliveries {
 		ok := i < len(shown) && shown[i]
@@ -117,13 +119,13 @@ func deliveriesOf(l *loopref.Log) []delivery {
 	out := []delivery{{item: sticky(name, l.State.Comment(l.Messages, l.Witness()), false)}}
 	notices := l.Notices()
 	for i, n := range notices {
-		item := noticeName(l, n)
+		comment := noticeName(l, n)
 		current := i == len(notices)-1 && waitsForPeople(l.State)
 		switch {
 		case !n.Delivered && n.Tried < fixloop.DeliveryAttempts:
-			out = append(out, delivery{item: sticky(item, l.State.Posted(n.Message, current), false), entry: n.Message.Entry})
+			out = append(out, delivery{item: sticky(comment, l.State.Posted(n.Message, current), false), entry: n.Message.Entry})
 		case n.Delivered && !current && !n.Hidden:
-			out = append(out, delivery{item: sticky(item, fmt.Sprintf("%s is over.", n.Message.ID), true), entry: n.Message.Entry, hides: true})
+			out = append(out, delivery{item: sticky(comment, fmt.Sprintf("%s is over.", n.Message.ID), true), entry: n.Message.Entry, hides: true})
 		}
 	}
 	if l.State.Outcome() == fixloop.KnownIssues && !l.FollowedUp() {

@@ -93,13 +93,13 @@ func TestCommandsOfAProject(t *testing.T) {
 			[]string{"", "", "", "pnpm test"}},
 		{"a package that the workspace excludes", map[string]string{"package.json": pkg(`"workspaces":["*","!docs"]`), "a/package.json": "{}", "docs/package.json": scripts(`"test":"x"`)},
 			[]string{"", "", "", "npm test"}},
-		{"yarn's workspace", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "yarn.lock": "", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "npm run test --workspaces --if-present"}},
+		{"yarn 1's workspace, where npm runs the scripts", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "yarn.lock": "", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "npm run test --workspaces --if-present"}},
 		{"a later yarn's workspace, by its pin", map[string]string{"package.json": pkg(`"workspaces":["a"],"packageManager":"yarn@4.9.2"`), "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "yarn workspaces foreach --all run test"}},
-		{"yarn's workspace, with a pin", map[string]string{"package.json": pkg(`"workspaces":["a"],"packageManager":"yarn@1.22.22"`), "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "npm run test --workspaces --if-present"}},
+		{"yarn 1's workspace, by its pin", map[string]string{"package.json": pkg(`"workspaces":["a"],"packageManager":"yarn@1.22.22"`), "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "npm run test --workspaces --if-present"}},
 		{"a later yarn's workspace", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "yarn.lock": "", ".yarnrc.yml": "", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "yarn workspaces foreach --all run test"}},
 		{"bun's workspace", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "bun.lock": "", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "bun run --filter * test"}},
 		{"a workspace without tests", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "a/package.json": "{}"}, []string{"", "", "", "npm test"}},
-		{"packages of their own", map[string]string{"package.json": "{}", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "(cd 'a' && npm test)"}},
+		{"a package below another, without a workspace", map[string]string{"package.json": "{}", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "(cd 'a' && npm test)"}},
 		{"python", map[string]string{"setup.py": ""}, []string{"", "", "", "pytest"}},
 		{"Poetry", map[string]string{"pyproject.toml": "", "poetry.lock": ""}, []string{"", "", "", "poetry run pytest"}},
 		{"Poetry with an environment in the project", map[string]string{"pyproject.toml": "", "poetry.lock": "", ".venv/pyvenv.cfg": ""}, []string{"", "", "", "pytest"}},
@@ -258,7 +258,7 @@ func TestAUsualToolThatTheProjectDoesNotFollow(t *testing.T) {
 		status               phase.Status
 		ran                  string // the command in the output
 	}{
-		{"old problems", "", inNew + inOld, 1, diff, phase.Pass, ""},
+		{"old and new problems", "", inNew + inOld, 1, diff, phase.Pass, ""},
 		{"old problems alone", "", inOld, 1, diff, phase.Pass, ""},
 		{"new problems alone", "", inNew, 1, diff, phase.Fail, "flake8"},
 		{"it crashes", "", inOld + "Traceback\n", 3, diff, phase.Fail, "flake8"},
@@ -317,7 +317,7 @@ func TestFixes(t *testing.T) {
 }
 
 // TestAFixLeavesOtherFiles asserts that a fix changes neither the contents nor the times of other
-// files, even if the tool can write only all files.
+// files, even if the tool cannot be limited to some files.
 func TestAFixLeavesOtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"Cargo.toml": "", "src/a.rs": "a", "src/old.rs": "old", "src/other.rs": "other"})
@@ -411,7 +411,7 @@ func TestOneRunOfRuboCop(t *testing.T) {
 	}
 }
 
-// TestClippysWarnings asserts that Clippy's warnings fail the check if the project's own command denies
+// TestClippysWarnings asserts that Clippy's warnings fail the check if the project's CI denies
 // them. Airlock has Clippy print them as warnings, because errors would end it at the first crate.
 func TestClippysWarnings(t *testing.T) {
 	t.Parallel()
@@ -437,7 +437,8 @@ func TestClippysWarnings(t *testing.T) {
 }
 
 // TestAPinnedPackageManager asserts that a package manager runs in the version that package.json pins,
-// by corepack if another one is installed.
+// through corepack if that version is not installed. If corepack cannot do that, the installed
+// version runs, and a note says so.
 func TestAPinnedPackageManager(t *testing.T) {
 	t.Parallel()
 	const asked, fetched = "pnpm --version", "corepack pnpm@9.1.0 --version"

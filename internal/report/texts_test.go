@@ -61,8 +61,8 @@ func TestTextsAreShownAsTheyWouldBePosted(t *testing.T) {
 	}
 }
 
-// TestTheTitleOfAFoldIsHTML asserts that a branch's name reads in the title of a fold, where Markdown
-// is not read, as it is, and makes no element there.
+// TestTheTitleOfAFoldIsHTML asserts that a branch's name in the title of a fold is escaped as HTML,
+// and not as Markdown, which is not read there.
 func TestTheTitleOfAFoldIsHTML(t *testing.T) {
 	r := planOf(apply.ItemText{Field: "body", Asked: "a", Posted: "a", Mode: safeoutput.Body})
 	r.plan.Operations[0].Target = "branch fix/_x_&<b>"
@@ -71,7 +71,7 @@ func TestTheTitleOfAFoldIsHTML(t *testing.T) {
 	}
 }
 
-func TestLongTextsAreFolded(t *testing.T) {
+func TestLongTextsAreCut(t *testing.T) {
 	var long strings.Builder
 	for i := range 100 {
 		fmt.Fprintf(&long, "line %d\n", i)
@@ -85,8 +85,9 @@ func TestLongTextsAreFolded(t *testing.T) {
 	}
 }
 
-// TestAnObjectThatStandsInIsExplained asserts that people read what became of an item where its object
-// is not what the item asked for, and do not read it twice where it is.
+// TestAnObjectThatStandsInIsExplained asserts that the message of an applied item is shown only if
+// the item's object is not what the item asked for. Otherwise the operation's summary says the
+// same.
 func TestAnObjectThatStandsInIsExplained(t *testing.T) {
 	for _, c := range []struct {
 		kind        safeoutput.Kind

@@ -80,7 +80,7 @@ func BenchmarkLoadRules(b *testing.B) {
 }
 
 // BenchmarkFirstScan measures what the first scan of a process costs at most: reading the
-// rules and compiling all of their expressions. Most texts need only a few of these.
+// rules and compiling each expression that a scan may use. Most texts need only a few of these.
 func BenchmarkFirstScan(b *testing.B) {
 	for b.Loop() {
 		set, err := loadRules()
