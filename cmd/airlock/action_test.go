@@ -221,7 +221,8 @@ func TestActionStops(t *testing.T) {
 	}
 }
 
-// TestActionShortSecrets asserts that the owner learns of values that are too short to be looked for.
+// TestActionShortSecrets asserts that the owner learns of values that are too short to be looked
+// for, unless they have neither letters nor digits.
 func TestActionShortSecrets(t *testing.T) {
 	t.Parallel()
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
@@ -294,8 +295,8 @@ func TestActionNotConfigured(t *testing.T) {
 	}
 }
 
-// TestActionLacksAPermission asserts that the missing permission is named, and that
-// the block to paste is shown.
+// TestActionLacksAPermission asserts that the missing permission is named, that the block to
+// paste is shown, and that the summary names the tool that the agent lacked.
 func TestActionLacksAPermission(t *testing.T) {
 	t.Parallel()
 	f := pullRequestFixture()
@@ -312,8 +313,8 @@ func TestActionLacksAPermission(t *testing.T) {
 	}
 }
 
-// TestActionEnterprise asserts that a step of an Enterprise server needs GITHUB_API_URL only: the
-// address of GraphQL follows from it.
+// TestActionEnterprise asserts that a step of an Enterprise server needs no GITHUB_GRAPHQL_URL: the
+// address follows from GITHUB_API_URL.
 func TestActionEnterprise(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{Enterprise: true})

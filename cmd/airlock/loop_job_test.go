@@ -83,7 +83,7 @@ func (j *loopJobs) repository() any {
 	return parse[map[string]any](j.t, j.event(j.t))["repository"]
 }
 
-// loopJob is one run of a job that takes a turn.
+// loopJob is one run of a job.
 type loopJob struct {
 	workspace
 	environ []string
@@ -184,7 +184,8 @@ func TestActionLoopHoldsAnAgentsPushAgainstTheRules(t *testing.T) {
 	}
 }
 
-// readingAndRecording returns the requests of a turn without those that tell people and agents.
+// readingAndRecording returns the operations of a turn's requests, without those that inform people
+// and agents.
 func readingAndRecording(requests []githubtest.Request) (operations []string) {
 	deliveries := []string{"issues/create-comment", "issues/update-comment", "issues/list-comments", "repos/create-dispatch-event", "graphql/Viewer", "graphql/MinimizeComment"}
 	for _, r := range requests {
@@ -196,8 +197,9 @@ func readingAndRecording(requests []githubtest.Request) (operations []string) {
 }
 
 // TestActionLoopReadsItsConfigurationWithTheLog asserts that a turn that judges an agent's push
-// makes six requests, apart from those that tell people and agents, even if the configuration is in
-// a file. The rules of this file apply. A long file takes one more request.
+// makes six requests, apart from those that inform people and agents, even if the configuration is
+// in a file. The rules of this file apply. A long file takes one more request. A file that is
+// missing or not valid stops the turn.
 func TestActionLoopReadsItsConfigurationWithTheLog(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -11,7 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 )
 
-// indexes has git write an index of each version.
+// indexes returns indexes that git wrote for each version. Asked for version 2, it writes version
+// 3, which the entry of "add -N" needs.
 func indexes(t testing.TB) [][]byte {
 	t.Helper()
 	var all [][]byte

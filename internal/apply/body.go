@@ -17,8 +17,9 @@ const maxBody = 65000
 // cutNote ends a body that was cut.
 const cutNote = "*The rest was cut: the text is longer than GitHub allows.*"
 
-// body composes the text of an object: the agent's text, the footer, and the marker as the
-// last line. A text that does not fit is cut and ends with a note.
+// body composes the text of an object: the agent's text, the footer, the marker of the run's claim
+// if there is one, and the marker of the key as the last line. A text that does not fit is cut and
+// ends with a note.
 func (c Config) body(text, footer, key string) (body string, cut bool) {
 	marker := markdown.Marker(key)
 	if c.Run.Claim != "" {

@@ -35,7 +35,8 @@ func (c credentials) forbid() bool {
 	return !c.allowed && (c.ownToken || slices.ContainsFunc(c.found, func(s exposure.Credential) bool { return s.Refuses }))
 }
 
-// explain adds to the reason of a refusal where the credentials are.
+// explain adds to the reason of a refusal where the credentials are. Unless Airlock has a token
+// itself, it also names the option that allows the commands to use them.
 func (c credentials) explain(err error) error {
 	if c.ownToken {
 		return fmt.Errorf("%w\n%s", err, c.list())

@@ -52,7 +52,7 @@ func TestMasked(t *testing.T) {
 	const limit = 8 * maxSecret
 	for before := limit/2 - 8; before <= limit/2; before++ {
 		for after := before; after <= limit/2; after++ {
-			for _, edge := range []int{0, maxSecret - 3} { // another secret where the gap is widened to
+			for _, edge := range []int{0, maxSecret - 3} { // bytes between this secret and another one, which the widened gap may divide
 				c := newCapture(limit)
 				fill := func(n int) string { return strings.Repeat("x", max(n, 0)) }
 				_, _ = c.Write([]byte("begin" + fill(before-5-7-edge) + "hunter2" + fill(edge) + "hunter2" + fill(limit) + "hunter2" + fill(edge) + "hunter2" + fill(after-3-7-edge) + "end"))

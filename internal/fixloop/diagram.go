@@ -51,7 +51,8 @@ const (
 // Title returns the message's type as the log spells it, with its result.
 func (a Arrow) Title() string { return a.Message.kind() }
 
-// Diagram returns the log as a sequence diagram of its newest 200 messages.
+// Diagram returns the log as a sequence diagram of its newest 200 messages that are not changes of
+// status.
 func (l Log) Diagram() Diagram {
 	var counted []Message
 	for _, m := range l.Messages {

@@ -95,7 +95,7 @@ func (w *textErrors) Write(p []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *textErrors) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// err returns the error that was kept back, or nil.
+// err returns the error that was kept back as one of the API's, whose status may differ, or nil.
 func (w *textErrors) err() error {
 	if w.status == 0 {
 		return nil

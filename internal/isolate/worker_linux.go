@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// addUsers gives each worker a user, the sandbox's own to the first, and lets the users'
-// group write to the workspace copy. No program has run there yet.
+// addUsers gives each worker a user, the sandbox's own to the first, lets the users' group
+// write to the workspace copy, and shares the caches of Go. No program has run there yet.
 func (s *Sandbox) addUsers(ctx context.Context, workers []*Worker) (err error) {
 	own := s.users[0]
 	users := []*user{own}
@@ -59,9 +59,9 @@ func (s *Sandbox) addUsers(ctx context.Context, workers []*Worker) (err error) {
 	return nil
 }
 
-// shareCaches returns the variables that give all workers the same caches of Go, unless
-// the environment names them: otherwise each worker would compile the standard library
-// for itself. Several users of a group may write to these caches at the same time.
+// shareCaches makes caches of Go for all workers, except those that the environment names, and
+// returns the variables that name them. With a cache of its own, each worker would compile the
+// standard library for itself. Several users of a group may write to these caches at the same time.
 func (s *Sandbox) shareCaches(own *user) ([]string, error) {
 	var env []string
 	for _, c := range []struct{ name, dir string }{{"GOCACHE", ".cache/go-build"}, {"GOMODCACHE", "go/pkg/mod"}} {

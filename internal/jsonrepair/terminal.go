@@ -51,7 +51,7 @@ func (s TerminalStyle) After(text []byte) (next TerminalStyle, width int) {
 		case 38, 48, 58: // a colour, whose numbers follow unless they are after a colon
 			if len(sub) == 0 && i+1 < len(parameters) {
 				switch string(parameters[i+1]) {
-				case "5": // the number of a palette
+				case "5": // a number in a palette
 					i += 2
 				case "2": // red, green, blue
 					i += 4

@@ -54,7 +54,7 @@ func (s *scanner) openTable() bool {
 	columns := countCells(s.src, l.nonspace, l.end)
 	start, end := s.leaf.lastStart, s.leaf.lastEnd
 	if s.leaf.lastPad > 0 {
-		start-- // the rest of a tab is a space: no leading pipe
+		start-- // the row begins with the rest of a tab, so a | after it does not begin the row
 	}
 	if columns == 0 || countCells(s.src, start, end) != columns {
 		return false

@@ -229,8 +229,8 @@ func (e *engine) tool(r root, check Check, c commandLine) toolreport.Tool {
 	return t
 }
 
-// leaveOutSkipped removes from an attempt of gofmt the findings in files that the
-// formatter itself skips. If there are no others, it has passed.
+// leaveOutSkipped removes from an attempt of gofmt the findings in files that "go fmt"
+// skips. If gofmt has reported nothing else, the attempt has passed.
 func (a *attempt) leaveOutSkipped(dir string) {
 	files := map[string]bool{}
 	kept := slices.DeleteFunc(a.report.Findings, func(f finding.Finding) bool {

@@ -141,7 +141,8 @@ func (s *scopes) endsAt(f function, i int) bool {
 	return t.first && t.kind != closing && s.indent(i) <= f.indent
 }
 
-// readHead reads the head of a function that the keyword at index i begins.
+// readHead reads the head of a function that the keyword at index i begins. Where blocks
+// are not in braces, it also begins the function.
 func (s *scopes) readHead(i int) {
 	const longest = 40 // tokens
 	s.head, s.params, s.pending = function{begin: i, end: -1, undo: len(s.undo)}, nil, true
@@ -201,8 +202,8 @@ func (s *scopes) readParameters(open int) {
 var numberTypes = wordSetOf("int long short byte double float boolean bool number Integer Long Double Boolean Decimal UUID uuid " +
 	"int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 float32 float64 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64")
 
-// isNumberAt reports whether the word at index i is a parameter whose type has numbers only: id int,
-// int id, id: number, Path(id): Path<i64>.
+// isNumberAt reports whether the word at index i is a parameter of one of numberTypes, or in Python
+// of a type whose name ends in Id: id int, int id, id: number, Path(id): Path<i64>.
 func (s *scopes) isNumberAt(i int) bool {
 	switch s.lang.name {
 	case "java":
@@ -225,8 +226,8 @@ func (s *scopes) wordAt(i int) string {
 	return s.written(i)
 }
 
-// parameterName returns the name of a parameter: the last word before a colon that begins with a
-// small letter, or the word in brackets of Rust's "Query(name): Query<A>".
+// parameterName returns the name of a parameter: the last word that begins with a small letter,
+// before the colon if there is one, or the word in brackets of Rust's "Query(name): Query<A>".
 func (s *scopes) parameterName(x extent) string {
 	name := ""
 	for i := x.from; i < x.to && !s.is(i, ":"); i = s.after(i) {

@@ -82,8 +82,8 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// isIPLiteral reports whether s may stand in the brackets of a URI: an IPv6 address, or one of
-// a later version, "v1.x".
+// isIPLiteral reports whether s may stand in the brackets of a URI: an IPv6 address, or anything
+// that begins with v, as an address of a later version does, "v1.x".
 func isIPLiteral(s string) bool {
 	a, err := netip.ParseAddr(s)
 	return err == nil && a.Is6() || strings.HasPrefix(s, "v")

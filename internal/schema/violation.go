@@ -34,8 +34,8 @@ func (c *collector) add(v Violation) {
 	c.found = append(c.found, v)
 }
 
-// sorted returns the violations ordered by path and without repetitions. The
-// library ranges over maps, so its own order changes from run to run.
+// sorted returns the violations ordered by path and without repetitions, then one that counts
+// the omitted ones, if any. The library ranges over maps, so its own order changes from run to run.
 func (c *collector) sorted() []Violation {
 	slices.SortFunc(c.found, func(a, b Violation) int {
 		return cmp.Or(ComparePaths(a.Path, b.Path), cmp.Compare(a.SchemaPath, b.SchemaPath), cmp.Compare(a.Message, b.Message))
@@ -70,7 +70,7 @@ func (c *collector) walk(ve *jsonschema.ValidationError) {
 	switch keyword := keywordOf(ve); {
 	case keyword == "anyOf" || keyword == "oneOf":
 		c.alternatives(ve)
-	case len(ve.Causes) > 0 && keyword != "contains": // its causes are about each item
+	case len(ve.Causes) > 0 && keyword != "contains": // those of contains are about each item
 		for _, cause := range ve.Causes {
 			c.walk(cause)
 		}
@@ -186,7 +186,8 @@ func keywordOf(ve *jsonschema.ValidationError) string {
 	return lastToken(ve.KeywordLocation)
 }
 
-// leaf adds the violation of one keyword.
+// leaf adds the violation of one keyword: for "required" and "additionalProperties" one for each
+// property.
 func (c *collector) leaf(ve *jsonschema.ValidationError) {
 	keyword := keywordOf(ve)
 	if len(c.found) >= maxViolations && keyword != "required" && keyword != "additionalProperties" {

@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// biomeLog is what biome --reporter=json prints. Until Biome 2.0 it has the bytes of a place and the
-// file's text, in other versions the lines.
+// biomeLog is what biome --reporter=json prints. It gives a place in bytes, with the file's text,
+// or in newer versions in lines and columns.
 type biomeLog struct {
 	Summary     struct{ DiagnosticsNotPrinted int }
 	Diagnostics []struct {

@@ -145,8 +145,8 @@ func allOf(r phase.Result, check phase.Check) []phase.CheckResult {
 	return slices.DeleteFunc(all, func(c phase.CheckResult) bool { return c.Check != check })
 }
 
-// checkedOf combines the results of one check. Where no command could be run, it is
-// blocked.
+// checkedOf combines the results of one check. It is blocked if it failed only where no command
+// could be run.
 func checkedOf(all []phase.CheckResult) acceptance.Checked {
 	out := acceptance.Checked{Status: acceptance.Skip}
 	var commands []string
@@ -171,7 +171,7 @@ func checkedOf(all []phase.CheckResult) acceptance.Checked {
 		}
 		printed.WriteString(c.Excerpt)
 		switch {
-		case c.NotRun != "": // it passes, and nothing was verified
+		case c.NotRun != "": // its status is Pass, but nothing was verified
 			out.Reasons = append(out.Reasons, cmp.Or(strings.Join(c.Notes, "; "), string(c.NotRun)))
 		case c.Status == phase.Fail && c.Command == "" && c.Check != phase.CodeReview && c.Check != phase.SecurityReview:
 			if out.Status != acceptance.Fail {
@@ -243,7 +243,7 @@ func (w *worktree) ask(ctx context.Context, line string, question []byte) ([]byt
 	r, err := place.Run(ctx, command.Spec{Program: "sh", Args: []string{"-c", line}, Stdin: bytes.NewReader(question), Env: env, Grace: grace,
 		Stdout: &bounded{maxAnswer}, OutputLimit: maxAnswer})
 	switch {
-	case errors.Is(err, errTooMuch): // it was ended: it may never stop
+	case errors.Is(err, errTooMuch): // Stdout ended the program, which might never stop
 		return nil, errTooMuch
 	case err != nil:
 		return nil, err

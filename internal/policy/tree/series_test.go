@@ -58,7 +58,7 @@ func TestSeriesIsJudgedAsEachOfItsCommits(t *testing.T) {
 				c := changeAny()
 				if c.OldOID != c.NewOID && !slices.ContainsFunc(changes, func(d Change) bool { return d.Path == c.Path }) {
 					changes = append(changes, c)
-				} else if len(changes) > 0 && c.Path == changes[0].Path { // changed twice: what it was and is
+				} else if len(changes) > 0 && c.Path == changes[0].Path { // changed twice: one change from the first state to the last
 					changes[0].NewMode, changes[0].NewOID, changes[0].Link, changes[0].Size = c.NewMode, c.NewOID, c.Link, c.Size
 				}
 			}
@@ -81,6 +81,7 @@ func TestSeriesIsJudgedAsEachOfItsCommits(t *testing.T) {
 	}
 }
 
+// rulesOf returns the rule and the path of each violation, adjacent repetitions once.
 func rulesOf(violations []Violation) (list []string) {
 	for _, v := range violations {
 		list = append(list, v.Rule+" "+v.Path)
@@ -89,7 +90,7 @@ func rulesOf(violations []Violation) (list []string) {
 }
 
 // TestSumOfASeries asserts what counts against the limits: each content once, each file once
-// however often it moves.
+// however often it moves, and the messages.
 func TestSumOfASeries(t *testing.T) {
 	add := func(path, content string) Change {
 		return Change{Path: path, NewMode: modeFile, NewOID: content, Size: 1000}
