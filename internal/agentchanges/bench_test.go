@@ -26,7 +26,7 @@ func BenchmarkWorkspaceSeries(b *testing.B) {
 		}
 	}
 	base := c.Commit("base")
-	run := func(b *testing.B, want int) {
+	run := func(b *testing.B, want int) { // all changed files together are one change
 		for b.Loop() {
 			r, err := gitrepo.New(c.Locate(), gitrepo.Options{TempDir: b.TempDir()})
 			if err != nil {

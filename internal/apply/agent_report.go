@@ -16,7 +16,7 @@ type agentReport struct {
 	failed bool
 	// summary describes in the plan what is done.
 	summary string
-	// title, intro and section are the issue that the owner may want of all items: its
+	// title, intro and section make up the issue for all items that the owner may want: its
 	// title without prefix, its first paragraph, and the part for one item.
 	title, intro string
 	section      func(e *entry) string
@@ -100,8 +100,8 @@ func (r agentReport) asFailed(e *entry, done Result) Result {
 	return failed
 }
 
-// issueWork opens an issue in the place of something else. turn makes an item's result, which is about
-// what the issue replaces, from the result of opening the issue.
+// issueWork opens an issue that replaces something else or reports it. turn makes an item's result,
+// which is about that, from the result of opening the issue.
 type issueWork struct {
 	open work
 	turn func(e *entry, opened Result) Result

@@ -153,7 +153,8 @@ func TestOthersCommitToOurBranch(t *testing.T) {
 }
 
 // TestWhatIsNotOurs asserts that a branch that others own, or whose pull request they closed or
-// retargeted, is not changed, and that a note gives the reason.
+// retargeted, is not changed, that another pull request is opened, and that a note gives the
+// reason.
 func TestWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -17,7 +17,7 @@ import (
 
 // TestFaultsOnEachKind applies each sort of item that the random schedules draw, and lets each of
 // its requests go wrong in each way, once or from then on. The results must be true: an item that
-// is applied or adopted is there, an applied item has a number, and a failed item is not there,
+// is applied or adopted is there, an applied item has an id, and a failed item is not there,
 // unless its result says that this is not known. After another run each item is there once.
 func TestFaultsOnEachKind(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestEachKindMeetsFaults(t *testing.T) {
 	}
 }
 
-// kindScenes returns a scene for each sort of item of each kind.
+// kindScenes returns a scene for each sort of item of each kind that can be counted on GitHub.
 func kindScenes() (scenes []faultScene) {
 	for _, k := range chaosKinds() {
 		seen := map[string]bool{}
@@ -195,7 +195,7 @@ func (p itemPlay) check(end processEnd) (problems []string) {
 			say("%s is %s and not there: %s", it.name, r.State, r.Message)
 		case end.last && !done:
 			say("after the next run %s is %s(%s): %s", it.name, r.State, r.Code, r.Message)
-		case r.State == Applied && !hasNumber(r.Object) && written && it.name != "resolving": // which acts on several threads
+		case r.State == Applied && !isIdentified(r.Object) && written && it.name != "resolving": // which acts on several threads
 			say("%s is applied without a number: %+v", it.name, r.Object)
 		case !done && written && !isUnclear(r):
 			say("%s is %s(%s) and there: %s", it.name, r.State, r.Code, r.Message)
@@ -207,8 +207,8 @@ func (p itemPlay) check(end processEnd) (problems []string) {
 	return problems
 }
 
-// hasNumber reports whether an object can be found by what is known of it.
-func hasNumber(o *Object) bool {
+// isIdentified reports whether an object can be found by what is known of it.
+func isIdentified(o *Object) bool {
 	return o != nil && (o.ID != 0 || o.Number != 0 || o.NodeID != "" || o.SHA != "")
 }
 
@@ -282,7 +282,7 @@ func (c *codePlay) check(end processEnd) (problems []string) {
 	if end.last && !done {
 		say("after the next run it is %s(%s): %s, %v", r.State, r.Code, r.Message, end.err)
 	}
-	if r.State == Applied && !hasNumber(r.Object) {
+	if r.State == Applied && !isIdentified(r.Object) {
 		say("it is applied without a number: %+v", r.Object)
 	}
 	if len(r.Message) == 0 && end.results != nil {

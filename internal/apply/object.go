@@ -60,8 +60,8 @@ const (
 	objBranch            = "branch"
 )
 
-// readKey takes an object's key, and the claim of the job that wrote it, from the markers in
-// its text.
+// readKey takes an object's key, the claim of the job that wrote it and, for an object that is
+// updated, its state, from its text and the markers there.
 func (o *Object) readKey(body string) {
 	if key, ok := markdown.LastLineMarker(body); ok {
 		o.key, o.known = readMarker(key, body)

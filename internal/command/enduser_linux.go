@@ -14,8 +14,9 @@ import (
 )
 
 // endUser kills every process of the identity's user, whatever session, parent or signal handlers
-// it has, until none is left. It reaps those that became children of this process, except the
-// program. It kills them even while /proc cannot be read, because they may be the reason for that.
+// it has, until none is left or endWithin has passed. It reaps those that became children of this
+// process, except the program. It kills them even while /proc cannot be read, because they may be
+// the reason for that.
 func endUser(id Identity, program *os.Process) error {
 	for pause, until := time.Millisecond, time.Now().Add(endWithin); ; pause = min(2*pause, 50*time.Millisecond) {
 		if err := killAll(id.UID); err != nil {
@@ -37,8 +38,8 @@ func endUser(id Identity, program *os.Process) error {
 
 // killAll kills all processes of the user in one system call, which no program that
 // forks can outrun. The thread that does it has the user as its effective user id and
-// the next one as its other ids: so the processes cannot kill it first, and it can kill
-// only them.
+// the next one, which nobody else uses, as its other ids: so the processes cannot kill it
+// first, and it can kill only them.
 func killAll(uid uint32) error {
 	done := make(chan error)
 	go func() {

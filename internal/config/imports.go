@@ -25,7 +25,7 @@ const (
 )
 
 // importReader reads a file that a front matter imports. name is relative to the repository's root,
-// with slashes; so is the name of the importing file.
+// with slashes.
 type importReader func(name string) ([]byte, error)
 
 // importing follows the imports of one front matter.
@@ -196,7 +196,8 @@ func importName(spec, importer string) string {
 	return path.Join(path.Dir(importer), spec)
 }
 
-// isRemote reports whether an import names a file of another repository: owner/name/path@ref.
+// isRemote reports whether an import names a file of another repository, as owner/name/path@ref
+// or by a URL.
 func isRemote(spec string) bool {
 	before, _, versioned := strings.Cut(spec, "@")
 	return versioned && strings.Count(before, "/") >= 2 || strings.Contains(spec, "://")
@@ -329,8 +330,8 @@ func repositoryOf(file string) string {
 	}
 }
 
-// readWithin reads an ordinary file below a directory, but none to which a link leads out of the
-// directory. It reads at most one byte more than a configuration may have.
+// readWithin reads an ordinary file below a directory. It follows no link out of the directory. It
+// reads at most one byte more than a configuration may have.
 func readWithin(root, name string) ([]byte, error) {
 	tree, err := os.OpenRoot(root)
 	if err != nil {

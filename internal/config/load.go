@@ -29,8 +29,8 @@ type Sources struct {
 	ownFiles bool // ReadFile reads the machine's files
 }
 
-// The environment variables that agents and workflows use; the first that is set
-// counts.
+// The environment variables that agents and workflows use. Of the first two, the first
+// that is set counts; either of the others can make the configuration staged.
 const (
 	envConfig    = "GH_AW_SAFE_OUTPUTS_CONFIG"
 	envConfigOld = "GITHUB_AW_SAFE_OUTPUTS_CONFIG"

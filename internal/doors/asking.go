@@ -35,8 +35,8 @@ func (g *Gate) Asking(lines *action.Lines, known Rehearsal) *Asking {
 type Answer struct {
 	Accepted bool            `json:"accepted"`
 	Kind     safeoutput.Kind `json:"kind"`
-	// Problems are the reasons why it is not accepted: all those of the first door or, if it passes
-	// the first door, one of the owner's rules.
+	// Problems are the reasons why it is not accepted: all those of intake or, if it passes intake,
+	// one of the owner's rules.
 	Problems []Problem `json:"problems,omitempty"`
 	// Cleaned lists text that will be made inert or removed. Repaired lists text that is read in
 	// another form than it was written in. Ignored lists fields that mean nothing and are left out.
@@ -62,8 +62,8 @@ type Problem struct {
 	Rule string `json:"rule,omitempty"`
 }
 
-// RuleLimit is the rule of the problem that no further item of a kind is allowed. The other rules
-// are those of packages policy and apply.
+// RuleLimit is the Rule of a Problem if no further item of a kind is allowed. The other rules are
+// those of packages policy and apply.
 const RuleLimit = "max"
 
 // Ask judges what an agent asks for, and appends it to the file if it is accepted. The
@@ -107,7 +107,7 @@ func (a *Asking) count(ctx context.Context, lines io.Reader, fromStart bool) err
 	return nil
 }
 
-// intake returns the settings of the first door, where the items so far count towards the limits.
+// intake returns the settings of intake, where the items so far count towards the limits.
 func (a *Asking) intake() intake.Config {
 	cfg := a.gate.intake(true)
 	cfg.Min, cfg.Counted = nil, a.counts
@@ -139,7 +139,7 @@ func lineOf(kind safeoutput.Kind, arguments json.RawMessage) ([]byte, error) {
 	return compact.Bytes(), nil
 }
 
-// judge sends one line through both doors, without any effect.
+// judge judges one line by intake and by the owner's rules, without any effect.
 func (a *Asking) judge(ctx context.Context, kind safeoutput.Kind, line []byte) (Answer, error) {
 	res, err := intake.Collect(ctx, bytes.NewReader(line), a.intake())
 	if err != nil {

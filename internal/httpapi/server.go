@@ -102,7 +102,7 @@ func (s *Server) HTTP() *http.Server {
 	}
 }
 
-// Stop ends the requests that wait and follow events, so that the server can shut down.
+// Stop ends the requests that wait or follow events, so that the server can shut down.
 func (s *Server) Stop() { s.stop.Do(func() { close(s.stopped) }) }
 
 // ServeHTTP implements http.Handler.
@@ -172,7 +172,8 @@ const maxShown = 200
 // a terminal.
 func shown(s string) string { return text.Truncate(text.OneLine(s), maxShown) }
 
-// route finds what answers a request. HEAD is a GET whose body nobody sees.
+// route finds what answers a request. HEAD is a GET whose body nobody sees. If only the texts of
+// the request are wrong, the route is returned with the error.
 func (s *Server) route(r *http.Request, methods map[string]*route) (*route, error) {
 	if methods == nil {
 		return nil, refuse(http.StatusNotFound, "not_found", "there is nothing at %q: GET /openapi.json describes what there is", text.Truncate(r.URL.Path, maxShown))

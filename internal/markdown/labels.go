@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// RenameLabels returns s with other labels of its link reference definitions and footnotes: name
-// and a number. The result renders as s does, and text that is put above or below it does not
-// refer to its definitions. name consists of letters and digits.
+// RenameLabels returns s with its link reference definitions and footnotes labelled anew: each
+// label is name, "-" and a number. The result renders as s does, and text that is put above or below
+// it does not refer to its definitions. name consists of letters and digits.
 func RenameLabels(s, name string) string {
 	if !strings.Contains(s, "]:") { // a definition has it
 		return s

@@ -73,7 +73,7 @@ type PlanItem struct {
 	Violations []string
 	Notes      []string // what else a person should know
 	Cleaned    []string // what cleaning and repairing changed
-	Link       PlanLink // what carries it on GitHub
+	Link       PlanLink // to where it is on GitHub
 	File       string   // where it was stored instead
 	Fields     []PlanField
 	Texts      []PlanText
@@ -109,7 +109,8 @@ type DiffLine struct {
 	Parts []DiffPart
 }
 
-// DiffPart is a part of a line. Marked is set where the other line has something else.
+// DiffPart is a part of a line. Marked is set where the line that it replaces, or that replaces it,
+// has something else.
 type DiffPart struct {
 	Text   string
 	Marked bool

@@ -46,7 +46,7 @@ func TestCommandsThatMisbehave(t *testing.T) {
 		{"is not there, without a shell", "no-such-tool {files}", 0, phase.Fail, false, "'no-such-tool' is missing"},
 		{"is a script that is not there", "./gone.sh {files}", 0, phase.Fail, false, "is missing"},
 		{"is a directory", "/tmp {files}", 0, phase.Fail, false, "it is a directory"},
-		{"is not to be run", "./a.go {files}", 0, phase.Fail, false, "it is not executable"},
+		{"is not executable", "./a.go {files}", 0, phase.Fail, false, "it is not executable"},
 		{"has an argument list that is too long", "true " + strings.Repeat("x", 3_000_000), 0, phase.Fail, false, "argument list too long"},
 		{"closes its streams", "exec >&- 2>&-; exit 4", 0, phase.Fail, false, "exit code 4"},
 		{"removes its directory", "rm -rf \"$PWD\"; exit 1", 0, phase.Fail, false, "exit code 1"},
@@ -70,7 +70,7 @@ func TestCommandsThatMisbehave(t *testing.T) {
 }
 
 // TestADirectoryThatGoesAway asserts that, if a command removes the root, each later check
-// reports that it is missing.
+// reports that it is missing, and that another validation returns an error.
 func TestADirectoryThatGoesAway(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)
@@ -91,14 +91,14 @@ func TestADirectoryThatGoesAway(t *testing.T) {
 func TestOnlyRegularFilesAreSuggested(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
-		"a link":       "ln -sf /etc/passwd a.go",
-		"a FIFO":       "rm a.go; mkfifo a.go",
-		"a directory":  "rm a.go; mkdir a.go",
-		"nothing":      "rm a.go",
-		"large":        "head -c 2000000 /dev/zero | tr '\\0' x >a.go",
-		"no text":      "printf 'a\\0b\\n' >a.go",
-		"not UTF-8":    "printf '\\377\\n' >a.go",
-		"a link above": "rm a.go; ln -s .. up; ln -s up/x a.go",
+		"a link":           "ln -sf /etc/passwd a.go",
+		"a FIFO":           "rm a.go; mkfifo a.go",
+		"a directory":      "rm a.go; mkdir a.go",
+		"nothing":          "rm a.go",
+		"large":            "head -c 2000000 /dev/zero | tr '\\0' x >a.go",
+		"no text":          "printf 'a\\0b\\n' >a.go",
+		"not UTF-8":        "printf '\\377\\n' >a.go",
+		"a link to a link": "rm a.go; ln -s .. up; ln -s up/x a.go",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

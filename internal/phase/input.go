@@ -57,8 +57,9 @@ func (in Input) namesAll() bool {
 	return in.FormatCommand != "" && in.LintCommand != "" && (in.BuildCommand != "" || in.SkipBuild) && (in.TestCommand != "" || in.SkipTests)
 }
 
-// ReadInput reads the JSON of an input, and checks that its directory exists. A byte order mark is
-// ignored. The error is an *InvalidInput that lists all problems, or about Airlock's own schema.
+// ReadInput reads the JSON of an input, and checks it, also that its directory can be read. A byte
+// order mark is ignored. The error is an *InvalidInput that lists all problems, or about Airlock's
+// own schema.
 func ReadInput(raw []byte) (Input, error) {
 	raw = bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\ufeff")))
 	if len(raw) == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// node is what a package.json and the lock file next to it contain.
+// node is the scripts of a package.json, and how they are run.
 type node struct {
 	manager string            // npm, pnpm, yarn or bun
 	pin     string            // "manager@version", or "": see packageManager
@@ -86,7 +86,7 @@ func (p *project) setNodeTests(dir string, n node, m *manifest, c *commands) {
 func shortScript(script string) string { return text.Truncate(text.OneLine(script), 80) }
 
 // losesTests reports whether the change may have removed the tests from a directory's package.json.
-// Their command then has to run, and fails.
+// Then their check is not skipped.
 func (p *project) losesTests(dir string) bool {
 	name := path.Join(p.prefix, dir, "package.json")
 	i := slices.IndexFunc(p.diff, func(f changes.ChangedFile) bool { return f.Path == name })
@@ -101,8 +101,8 @@ func (p *project) losesTests(dir string) bool {
 }
 
 // losesTestsIn reports whether a patch of a directory's package.json may remove tests. It may if it
-// changes the line of "scripts", removes a test script, or adds an idle one of the same name,
-// because only the last of two members counts.
+// changes the line of "scripts", removes a test script, or adds an idle one whose name occurs
+// twice, because only the last of two members counts.
 func (p *project) losesTestsIn(dir, patch string) bool {
 	raw, _ := p.read(path.Join(dir, "package.json")) // if it cannot be read, the plan says so
 	for line := range strings.Lines(patch) {
@@ -289,7 +289,8 @@ func (n node) test(name string) commandLine {
 
 // formatting returns how the project's own scripts check and fix the format; ok is false if none
 // does. A script that writes is replaced by its check form: another script, or the tool's own
-// option. A script without a check form is judged by the files that it changes.
+// option. A script without a check form is judged by the files that it changes. The first of tools
+// fixes if no script does.
 func (n node) formatting(tools []candidate) (c candidate, ok bool) {
 	writes := first(n.scripts, "format", "fmt", "format:write", "format:fix", "prettier:write", "prettier:fix", "prettier", "prettify")
 	check := first(n.scripts, "format:check", "format-check", "check:format", "check-format", "fmt:check", "check:fmt", "prettier:check", "check:prettier", "lint:format", "lint:prettier", "format:ci", "format:test", "test:format")
@@ -408,7 +409,7 @@ func (s nodeScript) lints() bool {
 // fixingOptions are the words with which formatters and linters write files.
 var fixingOptions = []string{"--write", "-w", "--fix", "--apply", "--fix=true"}
 
-// writes reports whether the script has an option to write files.
+// writes reports whether the script writes files, by its options or because its tool does.
 func (s nodeScript) writes() bool {
 	switch {
 	case s.program() == "dprint" && len(s.words) > 1 && s.words[1] == "fmt":

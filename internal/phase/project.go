@@ -19,7 +19,7 @@ import (
 )
 
 // project answers questions about the files of the working directory. They are a
-// stranger's: nothing outside it is read, and no link out of it is followed.
+// stranger's: except through outer, nothing outside it is read, and no link out of it is followed.
 type project struct {
 	root        *os.Root
 	names       map[string][]string   // the entries of a directory, read once
@@ -28,7 +28,7 @@ type project struct {
 	commandText map[string]string     // see commandTexts
 	builds      map[string]string     // see buildRoot
 	poms        map[string]*pom       // by their directories; nil where there is none that can be read
-	modules     map[string][]*pom     // of the Maven builds in directories
+	modules     map[string][]*pom     // of the Maven build in a directory
 	// outer is the repository, if the working directory is below it, and prefix is the path of the
 	// working directory in it. Only configuration is looked for in outer.
 	outer  *project

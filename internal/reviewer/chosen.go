@@ -5,8 +5,8 @@ import "strings"
 // What follows finds values that a function of the reviewed file has chosen, and those that Rust's
 // parse has made of a text.
 
-// isChooser reports whether every function of the file with this name returns a literal wherever it
-// returns, whatever its arguments are.
+// isChooser reports whether the file has functions with this name, and each of them returns a
+// literal wherever it returns, whatever its arguments are.
 func (e *evaluator) isChooser(name string) bool {
 	if e.choosers == nil {
 		e.choosers = map[string]bool{}
@@ -55,7 +55,7 @@ func (e *evaluator) functionAt(i int) (name string, body extent, ok bool) {
 // returnsLiterals reports whether the body of a function returns literals only, and at least one.
 func (e *evaluator) returnsLiterals(body extent) bool {
 	if body.to-body.from > longestExpression || e.lang.name == "rust" {
-		return false // the body is not read to its end, or returns its last expression without a word
+		return false // the body is not read to its end, or returns its last expression without "return"
 	}
 	returns := 0
 	isOther := e.any(body, func(i int) bool {
@@ -77,8 +77,8 @@ func (e *evaluator) returnsLiterals(body extent) bool {
 var textTypes = wordSetOf("String PathBuf OsString Cow Box Rc Arc Url Uri Value")
 
 // parsed returns the value that Rust's parse makes of another one, as in a.parse::<T>() and
-// let b: T = a.parse(): it is harmless unless T may contain any text. open is the index of the call's
-// bracket, and start that of the operand.
+// let b: T = a.parse(): it is harmless unless T is not found or may contain any text. open is the
+// index of the call's bracket, and start that of the operand.
 func (e *evaluator) parsed(operand value, start, open int) value {
 	from, to := open-1, open-1 // of T
 	if e.is(open-1, ">") {

@@ -10,6 +10,8 @@ import (
 
 const heading = "## Acceptance criteria\n\n"
 
+// TestCriteria compares the criteria, divided by "|". A "*" marks a ticked one, and "/" is a line
+// break.
 func TestCriteria(t *testing.T) {
 	for body, want := range map[string]string{
 		"":          "",
@@ -75,10 +77,10 @@ func FuzzTick(f *testing.F) {
 	f.Add(heading + "-\t[ ] a\n\n\t- [ ] \\[b\n- [ ]\n  [ ] d")
 	f.Fuzz(func(t *testing.T, body string) {
 		var digests []string
-		open := map[string]int{}
+		count := map[string]int{}
 		for _, i := range tasklist.Criteria(body) {
 			digests = append(digests, tasklist.Digest(i.Text))
-			open[i.Text]++
+			count[i.Text]++
 		}
 		got, o := tasklist.Tick(body, digests)
 		if len(got) != len(body) {
@@ -101,7 +103,7 @@ func FuzzTick(f *testing.F) {
 			t.Fatalf("%d items, and %d after ticking: %q", len(digests), len(after), got)
 		}
 		for _, i := range after {
-			if !i.Ticked && open[i.Text] == 1 {
+			if !i.Ticked && count[i.Text] == 1 {
 				t.Fatalf("%q is not ticked in %q", i.Text, got)
 			}
 		}
