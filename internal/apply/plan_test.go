@@ -165,6 +165,7 @@ func TestPlanAsATable(t *testing.T) {
 	for _, r := range rows {
 		text += strings.ReplaceAll(strings.Join(r, "|"), "\n", "; ") + "\n"
 	}
+	// What carries code comes first.
 	wanted := `#|kind|what|lines|requests|permissions|notes
 1|create-pull-request|open the pull request "T"|3||contents: write and pull-requests: write|failed: the changes are not at hand: check the repository out in this job (actions/checkout), or name the patch or bundle that contains them (changes)
 2|create-issue|create the issue "Crash on start"|1|POST /repos/octo/repo/issues|issues: write|

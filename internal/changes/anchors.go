@@ -149,7 +149,7 @@ func onSide(side Side) string {
 	return ""
 }
 
-// commentable lists the spans nearest to the line.
+// commentable lists the spans nearest to the line. If the side has none, it names the other side.
 func (f *anchored) commentable(side Side, line int) string {
 	const most = 6
 	spans := f.spans[side]
@@ -159,7 +159,7 @@ func (f *anchored) commentable(side Side, line int) string {
 	case len(spans) == 0:
 		return "the diff shows no line of the old file: use RIGHT for added lines"
 	}
-	// A window of at most most spans around the one closest to the line.
+	// A window of up to six spans around the one closest to the line.
 	from := min(max(firstReaching(spans, line)-most/2, 0), max(len(spans)-most, 0))
 	nearest := spans[from:min(from+most, len(spans))]
 	list := make([]string, len(nearest))

@@ -60,8 +60,8 @@ func wrong(given *node, format string, args ...any) (any, *fault) {
 	return nil, &fault{at: given, why: fmt.Sprintf(format, args...)}
 }
 
-// read decodes a node. Where parse gives no place or reason, the fault has the node
-// and "expected ..., found ...".
+// read decodes a node. Where parse gives no place or reason, the fault has the node and
+// "expected ..., found ...", or for a missing value "a value is missing; expected ...".
 func (s shape) read(n *node) (any, *fault) {
 	value, f := s.parse(n)
 	if f == nil {
@@ -129,8 +129,8 @@ func anything() shape {
 	return shape{`{}`, "anything", func(n *node) (any, *fault) { return n, nil }}
 }
 
-// sectionOr returns the shape of a mapping, whose keys are a definition of the schema, or a value of
-// one of the kinds. Its value is the node.
+// sectionOr returns the shape of a mapping, whose keys a definition of the schema describes, or of
+// a value of one of the kinds. Its value is the node.
 func sectionOr(definition, wants string, kinds ...nodeKind) shape {
 	schema := `{"anyOf": [{"$ref": "#/definitions/` + definition + `"}`
 	for _, k := range kinds {
@@ -223,7 +223,7 @@ func duration(least, most time.Duration, example string) shape {
 	}}
 }
 
-// trimZeros writes a duration without the parts that are zero.
+// trimZeros writes a duration without the parts at its end that are zero.
 func trimZeros(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -293,7 +293,7 @@ func lineOrNumber(most int, example string) shape {
 	}}
 }
 
-// longText returns the shape of a text of several lines. most is the largest number of bytes.
+// longText returns the shape of a text of one or more lines. most is the largest number of bytes.
 func longText(most int) shape {
 	schema := fmt.Sprintf(`{"type": "string", "maxLength": %d, "pattern": "\\S"}`, most)
 	return shape{schema, "a text, of several lines if you like", func(n *node) (any, *fault) {
@@ -404,7 +404,7 @@ func target() shape {
 }
 
 // footer returns the shape of the owner's text, or of true or false for whether there is a footer.
-// The words of the widely used front matter that mean true or false are understood too.
+// "always", "if-body" and "none", the words of the widely used front matter, are understood too.
 func footer() shape {
 	const most = 2000
 	const schema = `{"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "\\S", ` +

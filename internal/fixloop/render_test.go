@@ -159,22 +159,22 @@ var reformatted = map[string]func(string) string{
 			return l[:i] + "\n" + indent + l[i+1:]
 		})
 	},
-	"zero-width mentions": func(s string) string {
+	"mentions with an entity": func(s string) string {
 		return outsideFences(s, func(l string) string { return strings.ReplaceAll(l, "@", "@&#8203;") })
 	},
-	"invisible mentions": func(s string) string {
+	"mentions with a zero-width space": func(s string) string {
 		return outsideFences(s, func(l string) string { return strings.ReplaceAll(l, "@", "@\u200b") })
 	},
 	"mentions in code": mentionsInCode,
 	"entities": func(s string) string {
 		return outsideFences(s, func(l string) string { return strings.ReplaceAll(l, "(", "&#40;") })
 	},
-	"a quote":              func(s string) string { return "> " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n> ") },
-	"a fence":              func(s string) string { return "Here it is:\n\n`````markdown\n" + s + "`````\n" },
-	"text around":          func(s string) string { return "Dear all,\n\n- see below\n\n" + s + "\n" },
-	"no line at the end":   func(s string) string { return strings.TrimRight(s, "\n") },
-	"no lines above rules": func(s string) string { return strings.ReplaceAll(s, "\n\n---", "\n---") },
-	"a marker":             func(s string) string { return s + "\n<!-- airlock:v1 key=00ff -->" },
+	"a quote":                    func(s string) string { return "> " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n> ") },
+	"a fence":                    func(s string) string { return "Here it is:\n\n`````markdown\n" + s + "`````\n" },
+	"text around":                func(s string) string { return "Dear all,\n\n- see below\n\n" + s + "\n" },
+	"no line break at the end":   func(s string) string { return strings.TrimRight(s, "\n") },
+	"no empty lines above rules": func(s string) string { return strings.ReplaceAll(s, "\n\n---", "\n---") },
+	"a marker":                   func(s string) string { return s + "\n<!-- airlock:v1 key=00ff -->" },
 }
 
 func mentionsInCode(s string) string {
@@ -222,8 +222,8 @@ func TestEachMessageParsesBack(t *testing.T) {
 	}
 }
 
-// TestASuggestionKeepsItsEmptyLines asserts that the empty lines with which a suggestion ends are
-// in the message, and are read from it.
+// TestASuggestionKeepsItsEmptyLines asserts that the empty lines with which a suggestion begins or
+// ends are in the message, and are read from it.
 func TestASuggestionKeepsItsEmptyLines(t *testing.T) {
 	for _, suggestion := range []string{"a", "a\n", "a\n\n", "\n", "\n\na\n"} {
 		want := Failure{Check: Linter, Message: "not formatted", Path: "a.py", Line: 3, Suggestion: suggestion}
@@ -255,18 +255,18 @@ func TestWhatIsNoMessage(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"nothing":              {"", `no heading of a message, such as "## Fix Completion"`},
-		"prose":                {"I have fixed it.", "no heading of a message"},
-		"too long":             {strings.Repeat("a", 4<<20+1), "longer than"},
-		"no identifier":        {strings.Replace(done, "Message ID", "Massage ID", 1), `the field "Message ID" is missing`},
-		"another's identifier": {strings.Replace(done, "FIXDONE-7-1", "FIXREQ-7-1", 1), `"FIXREQ-7-1" is not an identifier of a Fix Completion, which begins with FIXDONE-`},
-		"a check in it":        {strings.Replace(done, "FIXDONE-7-1", "FIXDONE-7-tests-1", 1), "names a check"},
-		"a time in it":         {strings.Replace(done, "FIXDONE-7-1", "FIXDONE-7-20260304T050607Z", 1), "does not end with an iteration"},
-		"an unknown check":     {strings.Replace(result, "REVALRES-7-tests", "REVALRES-7-taste", 1), `no check "taste"`},
-		"no time":              {strings.Replace(done, "2026-03-04", "yesterday", 1), `the timestamp "yesterday`},
-		"an unknown priority":  {strings.Replace(done, "High", "Highest", 1), `no priority "Highest"`},
-		"an unknown result":    {strings.Replace(result, "**Status**: PASS", "**Status**: MAYBE", 1), `the status "MAYBE"`},
-		"not ready":            {strings.Replace(done, "Yes -", "No -", 1), "has to say \"Yes\""},
+		"nothing":                    {"", `no heading of a message, such as "## Fix Completion"`},
+		"prose":                      {"I have fixed it.", "no heading of a message"},
+		"too long":                   {strings.Repeat("a", 4<<20+1), "longer than"},
+		"no identifier":              {strings.Replace(done, "Message ID", "Massage ID", 1), `the field "Message ID" is missing`},
+		"identifier of another type": {strings.Replace(done, "FIXDONE-7-1", "FIXREQ-7-1", 1), `"FIXREQ-7-1" is not an identifier of a Fix Completion, which begins with FIXDONE-`},
+		"a check in the identifier":  {strings.Replace(done, "FIXDONE-7-1", "FIXDONE-7-tests-1", 1), "names a check"},
+		"a time in the identifier":   {strings.Replace(done, "FIXDONE-7-1", "FIXDONE-7-20260304T050607Z", 1), "does not end with an iteration"},
+		"an unknown check":           {strings.Replace(result, "REVALRES-7-tests", "REVALRES-7-taste", 1), `no check "taste"`},
+		"an invalid time":            {strings.Replace(done, "2026-03-04", "yesterday", 1), `the timestamp "yesterday`},
+		"an unknown priority":        {strings.Replace(done, "High", "Highest", 1), `no priority "Highest"`},
+		"an unknown result":          {strings.Replace(result, "**Status**: PASS", "**Status**: MAYBE", 1), `the status "MAYBE"`},
+		"not ready":                  {strings.Replace(done, "Yes -", "No -", 1), "has to say \"Yes\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse(c.text)

@@ -96,7 +96,7 @@ func threadsMutation(pullID, reviewID string, threads []NewThread) (document str
 	return "mutation AddThreads(" + strings.Join(declarations, ", ") + ") {\n" + strings.Join(fields, "") + "}", inputs
 }
 
-// ThreadInputs returns the variables of the mutation that adds threads, as a plan shows them.
+// ThreadInputs returns the variables of the mutation that adds threads. A plan shows them, too.
 func ThreadInputs(pullID, reviewID string, threads []NewThread) map[string]any {
 	inputs := make(map[string]any, len(threads))
 	for i, t := range threads {

@@ -33,7 +33,7 @@ func mixed(lines int) []byte {
 	return b.Bytes()
 }
 
-// dirty returns lines like those of mixed, but each of their texts needs cleaning. Every second
+// dirty returns lines like those of mixed, but most of their texts need cleaning. Every second
 // security report is a SARIF log.
 func dirty(lines int) []byte {
 	r := rand.New(rand.NewPCG(5, 40_000))
@@ -72,7 +72,8 @@ func dirty(lines int) []byte {
 	return b.Bytes()
 }
 
-// newItem returns the members of an item with random texts; i chooses its numbers.
+// newItem returns the members of an item with random texts, in which i chooses the numbers, or, for
+// some kinds, of the kind table's example.
 func newItem(r *rand.Rand, kind safeoutput.Kind, i int) map[string]any {
 	item := map[string]any{"type": kind}
 	switch kind {
@@ -100,7 +101,7 @@ func newItem(r *rand.Rand, kind safeoutput.Kind, i int) map[string]any {
 		item["message"] = randomWords(r, 50)
 	case safeoutput.KindNoop:
 		item["message"] = randomWords(r, 70)
-	default: // the kind table's example
+	default:
 		if err := json.Unmarshal([]byte(safeoutput.SpecOf(kind).Example), &item); err != nil {
 			panic(err)
 		}

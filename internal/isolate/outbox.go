@@ -8,9 +8,10 @@ import (
 )
 
 // Outbox makes a directory outside of the workspace. The caller makes directories below it, and
-// reads what programs of the sandbox write there. If the sandbox is apart, other users may enter
-// the Outbox, but not list it. Otherwise it is made in tempDir, an existing directory, or if that
-// is "", in the system's directory for temporary files. Close removes it.
+// reads what programs of the sandbox write there. If the sandbox is apart, the Outbox is among the
+// sandbox's own directories, and other users may enter it, but not list it. Otherwise it is made in
+// tempDir, an existing directory, or if that is "", in the system's directory for temporary files.
+// Close removes it.
 func (s *Sandbox) Outbox(tempDir string) (string, error) {
 	if s.apart {
 		dir := filepath.Join(s.base, "outbox")

@@ -37,7 +37,8 @@ func needsDelims(text string) bool {
 	return strings.IndexByte(text, '_') >= 0 && strings.ContainsAny(text, "@&")
 }
 
-// delimRun emits the run of emphasis marks at p.pos and puts it on the stack.
+// delimRun emits the run of emphasis marks at p.pos, and puts it on the stack if it can open or
+// close emphasis.
 func (p *inlineParser) delimRun() {
 	text, c, start := p.text, p.text[p.pos], p.pos
 	n := leadingRun(text[start:], c)
@@ -61,11 +62,11 @@ func (p *inlineParser) delimRun() {
 	}
 	punctBefore, punctAfter := isUnicodePunct(before), isUnicodePunct(after)
 	spaceBefore, spaceAfter := isUnicodeSpace(before), isUnicodeSpace(after)
-	left := !spaceAfter && (!punctAfter || spaceBefore || punctBefore)
-	right := !spaceBefore && (!punctBefore || spaceAfter || punctAfter)
-	canOpen, canClose := left, right
+	leftFlanking := !spaceAfter && (!punctAfter || spaceBefore || punctBefore)
+	rightFlanking := !spaceBefore && (!punctBefore || spaceAfter || punctAfter)
+	canOpen, canClose := leftFlanking, rightFlanking
 	if c == '_' { // it does not emphasise inside a word
-		canOpen, canClose = left && (!right || punctBefore), right && (!left || punctAfter)
+		canOpen, canClose = leftFlanking && (!rightFlanking || punctBefore), rightFlanking && (!leftFlanking || punctAfter)
 	}
 	node := len(p.s.doc.Inlines)
 	p.emitText(start, p.pos)
@@ -88,7 +89,7 @@ func (ds *delimStack) process(bottom int32) {
 	if ds.last == bottom {
 		return
 	}
-	var bottoms [3][3]int32 // where no opener was found, by the closer's length modulo 3 and its character
+	var bottoms [3][3]int32 // there and below no opener was found, by the closer's length modulo 3 and its character
 	for i := range bottoms {
 		bottoms[i] = [3]int32{bottom, bottom, bottom}
 	}
@@ -131,7 +132,7 @@ func (ds *delimStack) process(bottom int32) {
 }
 
 // findOpener returns the nearest opener below closer, or -1. It stops at bottom or floor, and looks
-// at neither.
+// at neither, or when the budget is used up.
 func (ds *delimStack) findOpener(closer *delim, bottom, floor int32) int32 {
 	for i := closer.prev; i >= 0 && i != bottom && i != floor && ds.budget > 0; i = ds.all[i].prev {
 		if ds.all[i].opens(closer) {
@@ -195,7 +196,7 @@ func (ds *delimStack) remove(i int32) {
 func (p *inlineParser) splitMarks() {
 	d := p.s.doc
 	first := int(d.Blocks[p.block].FirstInline)
-	out := p.s.buffers.nodes[:0] // the new nodes; empty until a run was used
+	out := p.s.buffers.nodes[:0] // the new nodes; empty until a node is split
 	done := first
 	for i := range p.delims.all {
 		r := &p.delims.all[i]

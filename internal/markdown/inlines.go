@@ -58,8 +58,8 @@ type inlineParser struct {
 	c     content
 	text  string // c.text without white space at its end
 	pos   int
-	// lineOffset is cmark's column offset: minus the offset of the line's start
-	// after the first line break. The length of a footnote label depends on it.
+	// lineOffset is cmark's column offset: 0 on the first line, then minus the offset of the
+	// line's start. The length of a footnote label depends on it.
 	lineOffset int
 	brackets   bracketStack
 	// labelBytes is how many bytes were read as labels of footnotes. A byte in nested brackets counts
@@ -74,7 +74,7 @@ type inlineParser struct {
 	html    htmlMemo
 	domains domainRun
 	delims  delimStack
-	mayMail bool // an @, or something that may decode to one, was read
+	mayMail bool // an @ that may be in an address was read, in any spelling
 }
 
 // byteSet returns the set of the bytes in s.
@@ -85,7 +85,7 @@ func byteSet(s string) (set [256]bool) {
 	return set
 }
 
-// The bytes that may have a meaning. What stands between two of them is a Text node.
+// The bytes that may have a meaning. All others are text where run reads them.
 var (
 	special       = byteSet("\n\r\\`&<[]!:w@")
 	specialOrMark = byteSet("\n\r\\`&<[]!:w@*_~") // with the marks of emphasis
@@ -202,8 +202,8 @@ func (p *inlineParser) run() {
 	}
 }
 
-// mayEndMailName reports whether the name before the @ of an address may end with c,
-// which may be the end of a character reference.
+// mayEndMailName reports whether the name before the @ of an address may end with c. A ";" may
+// end a character reference.
 func mayEndMailName(c byte) bool { return isAlnum(c) || strings.IndexByte(".+-_:;", c) >= 0 }
 
 // emit adds a node for the content from start to end.

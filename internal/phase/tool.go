@@ -34,7 +34,8 @@ type tool struct {
 	// run are commands of the check. The first whose program is installed decides.
 	run []string
 	// write is the command by which an owner would have the tool write all files of the project, ""
-	// if there is none. The check form of the tool replaces it.
+	// if there is none. If an owner gives it for the check, run replaces it, because a command that
+	// only writes could never fail.
 	write string
 	// fix is the command that fixes the changed files, "" if the tool cannot fix. A fix without
 	// {files} writes other files, too, and these are put back.
@@ -134,10 +135,10 @@ func (t tool) isNamedIn(line string) bool {
 // choice is how a check is done, as far as a project's files say so.
 type choice struct {
 	candidates []candidate
-	// optional reports that no file names the tool. If the tool is not installed, the check is not
-	// configured.
+	// optional reports that the candidates are usual tools, which no file names. If none of them is
+	// installed, the check is not configured.
 	optional bool
-	// unconfigured is why there is no candidate, and what to do.
+	// unconfigured is why the check is not configured, if it is not, and what to do.
 	unconfigured string
 	// others are the names of further tools that the files name, which do not run.
 	others []string
@@ -147,7 +148,7 @@ type choice struct {
 type namedTool struct {
 	tool
 	// above is how many directories above the project the nearest of these files is, -1 if a
-	// command names it.
+	// command or a plugin names it.
 	above int
 	// isStale reports that the packages that the project lists do not have it, as after a move to
 	// another tool.
@@ -179,8 +180,8 @@ func (p *project) named(dir string, t tool) (n namedTool, ok bool) {
 }
 
 // inUseFirst orders tools that a project's files name. Tools that are missing from the project's
-// packages come last. Apart from that, tools that the nearest files name come first. Otherwise the
-// order stays.
+// packages come last. Apart from that, tools that the nearest files, a command or a plugin name
+// come first. Otherwise the order stays.
 func inUseFirst(tools []namedTool) {
 	nearest := math.MaxInt
 	for _, t := range tools {

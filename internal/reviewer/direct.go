@@ -89,10 +89,10 @@ func (m *matcher) argumentsHaveSent(open, end, depth int) bool {
 }
 
 // isSent reports whether the operand that begins with the word at index i is what a request sends,
-// and returns the index after the operand.
+// or a call that only joins such text to other text, and returns the index after the operand.
 func (m *matcher) isSent(i, to, end, depth int) (sent bool, next int) {
 	m.followed++
-	isPlain := m.followed <= mostSent // no call in it but those that read a request
+	isPlain := m.followed <= mostSent // within the bound, and no call in it but those that read a request
 	for next = i + 1; next < to; {
 		switch source := m.sourceText(extent{i, next}); {
 		case m.isOneOf(next, ".", "?.", "::", "!") && next+1 < to && m.isOneOf(next+1, "(", "["): // format!(a), a?.[b]
@@ -121,8 +121,8 @@ func (m *matcher) readsInput(source string) bool {
 	return match != nil && match[1] == len(source)
 }
 
-// isUntouched reports whether an operand without calls is text from a request which nothing before
-// the token at index end has read.
+// isUntouched reports whether an operand without calls, or only with those that read a request, is
+// text from a request which nothing before the token at index end has read.
 func (m *matcher) isUntouched(x extent, end, depth int) bool {
 	if x.to > x.from+1 && m.pack.Inputs.MatchString(m.scope.withoutNamesakes(m.sourceText(x))) {
 		return !m.readsRequest(x, end)

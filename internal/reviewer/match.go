@@ -8,7 +8,7 @@ import (
 )
 
 // matcher looks for the patterns of a pack in a file, from its beginning to its end, so
-// that it knows what names were given before.
+// that it knows which values the names have been given before.
 type matcher struct {
 	*evaluator
 	// selects is Config.selects.
@@ -103,7 +103,8 @@ func (m *matcher) callArguments(i int) (from, end int, ok bool) {
 	return open, end, true
 }
 
-// afterTypes returns the index after the types of a call, which begin at index i: f::<A, B>(c).
+// afterTypes returns the index after the types of a call, which begin at index i: f::<A, B>(c). It
+// returns i if they do not end within the next tokens.
 func (m *matcher) afterTypes(i int) int {
 	const longest = 24 // tokens
 	depth := 0
@@ -193,9 +194,9 @@ func withoutPackage(parts []string) []string {
 	return parts
 }
 
-// setting looks for the patterns about settings where the word at index i gets a value: verify=False,
-// a.innerHTML = b. In Java a pattern may name the variable's type. The value begins at index from.
-// setting returns its extent.
+// setting looks for the patterns about settings where the word at index i gets a value:
+// verify=False, a.innerHTML = b. In Java, if a type stands before the word, a pattern has to name
+// the type. The value begins at index from. setting returns its extent.
 func (m *matcher) setting(i, from int) extent {
 	x := m.expressionAt(from)
 	named := i

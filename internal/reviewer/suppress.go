@@ -59,7 +59,8 @@ func ignores(text string, s *source) map[ignored]ignore {
 	return list
 }
 
-// addIgnore reads one comment, which ends on a line; alone means that no code stands before it.
+// addIgnore adds to list what a comment suppresses. line is the comment's last line; alone means
+// that no code stands before the comment.
 func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
 	_, text, found := strings.Cut(comment, ignoreWord)
 	if !found {
@@ -80,9 +81,9 @@ func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
 // counts reports whether a comment suppresses a finding, and whether the change adds the
 // comment. Whoever is judged must not silence the judge: only a comment that the base has
 // counts, unless Config.NewSuppressions is set. For secrets and findings of high or critical
-// severity the base must have the comment in any case. It must also have the line of the finding,
-// because new code below an old comment is another weakness. A line that the change only indents or
-// moves counts as one of the base if its comment came along.
+// severity the base must have the comment in any case, and also the line of the finding, because
+// new code below an old comment is another weakness. A line that the change only indents or moves
+// counts as one of the base if its comment came along.
 func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts, isNew bool) {
 	line := f.Range.StartLine
 	movedTogether := file.had(by.line, line)
@@ -97,7 +98,7 @@ func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts
 type baseLines struct {
 	*File
 	lines []string // of the new file
-	// removed contains each line that the change removes twice: as {"", line}, and with the line before
+	// removed contains twice each line that the change removes: as {"", line}, and with the line before
 	// it in the base. White space at both ends of a line is removed.
 	removed map[[2]string]bool
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 )
 
-// replaced returns a file whose base is replaced as a whole.
+// replaced returns a file whose text was base and is replaced, from its first line to its last, by
+// head. If head is "", the file is deleted.
 func replaced(path, base, head string) File {
 	prefixed := func(sign, text string) (lines string, n int) {
 		for line := range strings.Lines(text) {
@@ -46,6 +47,7 @@ func TestWeakenedConfigurationIsListed(t *testing.T) {
 		{".golangci.yml", "linters:\n  enable:\n    - errcheck\n    - gosec\n", "linters:\n  enable:\n    - gosec\n", ".golangci.yml:1 - errcheck (golangci-lint)"},
 		{".golangci.yml", "linters:\n  enable:\n    - errcheck\n    - gosec\n", "linters:\n  enable:\n  - gosec\n  - errcheck\n  - bodyclose\n", ""},
 		{".golangci.yml", "linters:\n  disable:\n    - errcheck\n", "linters:\n  enable:\n    - gosec\n", ""},
+		// What is switched off, such as eqeqeq, is a silence of its own, without TakesOut.
 		{".eslintrc.json", "{\n  \"rules\": {\n    \"no-eval\": \"error\",\n    \"semi\": \"warn\",\n    \"eqeqeq\": 2\n  }\n}\n", "{\n  \"rules\": {\n    \"no-eval\": \"warn\",\n    \"semi\": \"error\",\n    \"eqeqeq\": \"off\"\n  }\n}\n",
 			".eslintrc.json:1 \"no-eval\": \"error\", now \"no-eval\": \"warn\", (ESLint)"},
 		{"eslint.config.js", "import js from '@eslint/js';\nexport default [\n  js.configs.recommended,\n];\n", "export default [\n];\n", "eslint.config.js:1 js.configs.recommended, (ESLint)"},
@@ -106,6 +108,7 @@ func TestTestsThatAreTakenOut(t *testing.T) {
 		files []File
 		want  string
 	}{
+		// In JavaScript, the name of a test.each is in a second pair of brackets, and is not looked for.
 		"Go":             {[]File{replaced("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n\nfunc TestB(t *testing.T) {}\n", "package a\n\nfunc TestB(t *testing.T) { t.Log() }\n")}, "a_test.go:1 1 test: TestA (the test runner)"},
 		"moved":          {[]File{replaced("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n", "package a\n"), replaced("b_test.go", "package a\n", "package a\n\nfunc TestA(t *testing.T) {}\n")}, ""},
 		"a file":         {[]File{replaced("tests/test_a.py", "def test_a():\n    pass\n\nclass T:\n    async def test_b(self):\n        pass\n", "")}, "tests/test_a.py:0 2 tests: test_a, test_b (the test runner)"},

@@ -33,7 +33,7 @@ func TestBiomeJSON(t *testing.T) {
 		for _, f := range report.Findings {
 			got = append(got, fmt.Sprintf("%s %d:%d %d:%d %s %s %s", f.Path, f.Range.StartLine, f.Range.StartColumn, f.Range.EndLine, f.Range.EndColumn, f.Severity, f.Rule, f.Message))
 		}
-		want := []string{
+		want := []string{ // sorted by place
 			"a.js 0:0 0:0 low  " + Unformatted,
 			"a.js 2:11 2:13 high lint/suspicious/noDoubleEquals Use ===.",
 			"bad.js 1:7 1:8 high  Expected an expression",

@@ -18,7 +18,7 @@ import (
 // Job is what a user of the command line asks for: to verify a request here, to exchange one with a
 // validator elsewhere, or to list what was exchanged. Errors name its settings as flags.
 type Job struct {
-	// One of these is given. The files are "-" for standard input.
+	// One of these is given. A file "-" is standard input.
 	Request  string // verifies the validation request of this file
 	Dispatch string // stores the validation request of this file as sent, and prints it
 	Response string // receives the validation response of this file to a dispatched request
@@ -29,7 +29,7 @@ type Job struct {
 	Dir      string // the work tree; "" for the request's, or the current directory
 	Base     string // a revision to compare with; "" for the default branch
 	Evidence string // the directory for evidence; "" keeps none
-	Envelope string // who gets the answer in a message; "" for the answer alone
+	Envelope string // the recipient of the message that is printed; "" prints its content alone
 
 	Validator, Browser, Judge *string  // commands; nil leaves them as the owner configures them
 	Hosts, PassEnv            []string // in addition to the owner's
@@ -178,7 +178,8 @@ func (r running) receive(ctx context.Context) error {
 	return r.answer(response)
 }
 
-// list prints all dispatches and what has become of them.
+// list prints all dispatches and what has become of them. It returns exitcode.ErrFindings if an
+// answer did not come in time.
 func (r running) list() error {
 	dispatches, err := OpenDispatches(r.Store)
 	if err != nil {

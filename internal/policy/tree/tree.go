@@ -17,7 +17,7 @@ import (
 // protects the built-in list of files, allows all other paths, and has the default
 // limits.
 type Config struct {
-	// Allowed are the patterns that every changed path must match, from its beginning
+	// Allowed are patterns, one of which every changed path must match from its beginning
 	// to its end; nil allows all, an empty list none.
 	Allowed []string
 	// Protected are the patterns that no changed path, and no directory above one, may
@@ -60,9 +60,9 @@ const (
 	RuleAllowedFiles = "allowed-files"   // a path is not on the list
 	RuleProtected    = "protected-files" // a path is protected
 	RuleMaxFiles     = "max-patch-files" // too many files changed
-	RuleMaxSize      = "max-patch-size"  // too much is new
+	RuleMaxSize      = "max-patch-size"  // too much is new, in all or in one file
 	RuleLink         = "link"            // a link leads out of the tree, or into git's own files
-	RuleSubmodule    = "submodule"       // a submodule was added, changed or removed
+	RuleSubmodule    = "submodule"       // a submodule, or .gitmodules, was added, changed or removed
 	RuleMode         = "mode"            // a file became a link or the reverse, or has a mode that git does not write
 	RuleLFS          = "lfs"             // a Git LFS pointer whose content is not in the changes
 	RuleGitPath      = "git-path"        // a path that means .git, at least on some file systems
@@ -154,7 +154,7 @@ type judgement struct {
 	found []Violation
 }
 
-// violations returns what was found, in the order of paths.
+// violations returns what was found, each once and in the order of paths.
 func (j *judgement) violations() []Violation {
 	slices.SortFunc(j.found, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
