@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestActionLoop takes turns of a fix loop: the first with the findings of an earlier job, then one
-// without news, one with another secret than the log was signed with, and some with invalid inputs.
+// TestActionLoop takes turns of a fix loop, all with the same findings of an earlier job: the
+// first, one without news, one with another secret than the log was signed with, and some with
+// invalid inputs.
 func TestActionLoop(t *testing.T) {
 	t.Parallel()
 	j := newLoopJobs(t)

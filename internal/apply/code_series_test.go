@@ -47,7 +47,8 @@ func (b *codeBench) handOver(form string) {
 	}
 }
 
-// earlierSin makes two commits of which the first breaks a rule, and the second takes that back.
+// earlierSin makes two commits of which the first breaks a rule, or both together do, although
+// their result does not.
 type earlierSin struct {
 	name   string
 	make   func(b *codeBench)
@@ -243,8 +244,8 @@ func TestLargeFileThatIsGoneAgain(t *testing.T) {
 	checkOneCommit(t, b, b.pulls()[0].Pull.Head.Ref, "large.bin")
 }
 
-// checkOneCommit asserts that a branch has one commit after main, and that nothing that it
-// leads to has the bad path.
+// checkOneCommit asserts that a branch has one commit after main, with docs/good.md and a message
+// that lists the two commits, and that no object that was pushed has the bad path.
 func checkOneCommit(t *testing.T, b *codeBench, branch, bad string) {
 	t.Helper()
 	if n := b.git.Run("rev-list", "--count", "main.."+branch); n != "1" {
@@ -377,7 +378,7 @@ func TestMoreCommitsThanOnePage(t *testing.T) {
 func TestPatchWhereTheHistoryIsCutOff(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
-	work := func() { b.write(map[string]string{"docs/a.md": "1\n"}) } // committed by us alone
+	work := func() { b.write(map[string]string{"docs/a.md": "1\n"}) } // without a commit
 	work()
 	want(t, b.run(aPull), "applied")
 	for _, path := range []string{"", ".github/x.yml"} {
@@ -398,7 +399,7 @@ func TestPatchWhereTheHistoryIsCutOff(t *testing.T) {
 }
 
 // TestExcludedFilesAreLeftOut asserts that excluded files are left out of each commit before it is
-// checked against the rules.
+// checked against the rules, and that no file can replace a directory with an excluded file.
 func TestExcludedFilesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, form := range seriesForms {

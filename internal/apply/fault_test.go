@@ -15,17 +15,17 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// always returns a fault for every request of an operation.
+// always returns a function that answers every request of an operation with a fault.
 func always(operation string, f githubtest.Fault) func(githubtest.Request) githubtest.Fault {
 	return githubtest.Faults([]githubtest.FaultRule{{Operation: operation, Fault: f}})
 }
 
-// once returns a fault for the first request of an operation.
+// once is like always, but only for the first request of the operation.
 func once(operation string, f githubtest.Fault) func(githubtest.Request) githubtest.Fault {
 	return times(1, operation, f)
 }
 
-// times returns a fault for the first n requests of an operation, at least 1.
+// times is like always, but only for the first n requests of the operation. 0 means all.
 func times(n int, operation string, f githubtest.Fault) func(githubtest.Request) githubtest.Fault {
 	return githubtest.Faults([]githubtest.FaultRule{{Operation: operation, Times: n, Fault: f}})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// checked returns a check run with n annotations.
+// checked returns an item for a check run with n annotations.
 func checked(n int) intake.OwnItem {
 	it := &safeoutput.CheckRun{Name: "checks", HeadSHA: headSHA, Conclusion: "failure", Title: "Findings", Summary: "There are some.", Text: "| a | b |"}
 	for i := range n {
@@ -33,7 +33,8 @@ func decoded(t *testing.T, raw []byte) (v any) {
 	return v
 }
 
-// checkRuns describes the server's check runs.
+// checkRuns describes the server's check runs. It asserts that their annotations are those of
+// checked, in order.
 func (b *bench) checkRuns() []string {
 	var out []string
 	for _, k := range b.srv.State().Checks {
@@ -50,8 +51,8 @@ func (b *bench) checkRuns() []string {
 }
 
 const (
-	allOf120  = "checks failure Findings: There are some., 120 annotations, last line 120"
-	noneOf120 = "checks failure Findings: There are some., 0 annotations, last line 0"
+	with120 = "checks failure Findings: There are some., 120 annotations, last line 120"
+	with0   = "checks failure Findings: There are some., 0 annotations, last line 0"
 )
 
 func TestCheckRun(t *testing.T) {
@@ -80,13 +81,13 @@ func TestCheckRun(t *testing.T) {
 	other := "checks success : , 0 annotations, last line 0"
 	b.cfg.Run.Attempt = 2
 	want(t, b.runOwn([]intake.OwnItem{checked(120)}), "adopted")
-	if diff := cmp.Diff([]string{other, allOf120}, b.checkRuns()); diff != "" {
+	if diff := cmp.Diff([]string{other, with120}, b.checkRuns()); diff != "" {
 		t.Errorf("check runs (-want +got):\n%s", diff)
 	}
-	// Another outcome, and another workflow run, are another check run.
+	// Other annotations make another check run, and so does another workflow run.
 	want(t, b.runOwn([]intake.OwnItem{checked(0)}), "applied")
 	want(t, b.push().runOwn([]intake.OwnItem{checked(120)}), "applied")
-	if diff := cmp.Diff([]string{other, allOf120, noneOf120, allOf120}, b.checkRuns()); diff != "" {
+	if diff := cmp.Diff([]string{other, with120, with0, with120}, b.checkRuns()); diff != "" {
 		t.Errorf("check runs (-want +got):\n%s", diff)
 	}
 }
@@ -119,7 +120,7 @@ func TestCheckRunIsCompleted(t *testing.T) {
 			if err != nil || len(results) != 1 || results[0].State != Applied && results[0].State != Adopted {
 				t.Errorf("killed at %d (%v): %s, %v", n, after, states(results), err)
 			}
-			if diff := cmp.Diff([]string{allOf120}, b.checkRuns()); diff != "" {
+			if diff := cmp.Diff([]string{with120}, b.checkRuns()); diff != "" {
 				t.Errorf("killed at %d (%v), check runs (-want +got):\n%s", n, after, diff)
 			}
 			if first != nil { // it ended before the kill
@@ -145,7 +146,7 @@ func TestLateAnnotationsAreNotDoubled(t *testing.T) {
 		t.Errorf("%s, %v", states(results), err)
 	}
 	b.clock.Advance(time.Minute)
-	if diff := cmp.Diff([]string{allOf120}, b.checkRuns()); diff != "" {
+	if diff := cmp.Diff([]string{with120}, b.checkRuns()); diff != "" {
 		t.Errorf("check runs (-want +got):\n%s", diff)
 	}
 }
@@ -161,7 +162,7 @@ func TestCheckRunWhoseAnswersAreLost(t *testing.T) {
 				b := ownBench(t, githubtest.Options{Lag: 3 * time.Second})
 				b.srv.SetFault(once(op, f))
 				want(t, b.runOwn([]intake.OwnItem{checked(120)}), "applied")
-				if diff := cmp.Diff([]string{allOf120}, b.checkRuns()); diff != "" {
+				if diff := cmp.Diff([]string{with120}, b.checkRuns()); diff != "" {
 					t.Errorf("check runs (-want +got):\n%s", diff)
 				}
 			})
@@ -195,7 +196,7 @@ func TestCheckRunWithoutPermission(t *testing.T) {
 	}
 }
 
-// The conclusion is reported even if GitHub refuses annotations.
+// The conclusion is reported even if GitHub refuses annotations, but not for an unknown commit.
 func TestCheckRunWithRefusedAnnotations(t *testing.T) {
 	for refused, wanted := range map[string]string{"Finding 3.": "70 annotations", "Finding 70.": "70 annotations"} {
 		b := ownBench(t, githubtest.Options{})

@@ -11,7 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// TestPullRequest opens a pull request for a commit and an edited file.
+// TestPullRequest opens a pull request for a commit and a file that is not committed. It does so
+// twice, and asserts that the commits that are pushed are the same.
 func TestPullRequest(t *testing.T) {
 	t.Parallel()
 	var tips []string
@@ -178,7 +179,7 @@ func TestPullRequestOnAMovedBase(t *testing.T) {
 }
 
 // TestPullRequestForbidden asserts that the branch is kept if GitHub does not allow a pull
-// request.
+// request, and that an issue links to it if the owner wants that.
 func TestPullRequestForbidden(t *testing.T) {
 	t.Parallel()
 	refuse := githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/create", Fault: githubtest.Fault{Status: 403, Header: http.Header{"Content-Type": {"application/json"}},
@@ -206,7 +207,8 @@ func TestPullRequestForbidden(t *testing.T) {
 	want(t, b.run(aPull), "adopted")
 }
 
-// TestPullRequestPlan shows everything without a token, and writes nothing with one.
+// TestPullRequestPlan asserts that a dry run plans everything and writes nothing, that it plans
+// without a token too, and that the item fails without a clone.
 func TestPullRequestPlan(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

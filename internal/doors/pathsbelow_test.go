@@ -9,7 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/doors"
 )
 
-// TestPathsBelow asserts that a path is found below a directory by whichever name either has.
+// TestPathsBelow asserts that the paths below a directory are found among other arguments, also if
+// a symbolic link names the directory or the working directory.
 func TestPathsBelow(t *testing.T) {
 	t.Parallel()
 	base, err := filepath.EvalSymlinks(t.TempDir())

@@ -112,7 +112,7 @@ func place(path string, line int) string {
 	return path
 }
 
-// resolve returns a path that a configuration or a variable names, relative to dir.
+// resolve returns the path that a configuration or a variable names; a relative one begins at dir.
 func resolve(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

@@ -79,7 +79,7 @@ type document struct {
 	Reason  Reason   `json:"reason,omitempty"`  // of the newest escalation
 	Decided string   `json:"decided,omitempty"` // the newest decision, in words
 	History []Round  `json:"history,omitempty"`
-	Fixes   []string `json:"fixes,omitempty"` // of the newest fix
+	Fixes   []string `json:"fixes,omitempty"` // what the newest fix did, in words
 	// Refused are the reasons why the newest fix was not taken. Accepted is the newest commit that
 	// was not refused; the first one is that of the start.
 	Refused  []string `json:"refused,omitempty"`

@@ -51,10 +51,10 @@ func TestShallowClone(t *testing.T) {
 	if data, err := r.File(t.Context(), head, "a.txt", 100); string(data) != "1\nzwei\n3\n" || err != nil {
 		t.Errorf("a file of a shallow commit: %q, %v", data, err)
 	}
-	one := clone{gittest.Clone{T: t, Dir: t.TempDir()}}
-	one.Git("clone", "-q", "--depth=1", "file://"+c.Dir, "x")
-	one.Dir += "/x"
-	_, err = one.Open().Diff(t.Context(), base, head)
+	oneBranch := clone{gittest.Clone{T: t, Dir: t.TempDir()}}
+	oneBranch.Git("clone", "-q", "--depth=1", "file://"+c.Dir, "x")
+	oneBranch.Dir += "/x"
+	_, err = oneBranch.Open().Diff(t.Context(), base, head)
 	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "it is shallow") || !strings.Contains(err.Error(), "fetch-depth: 0") {
 		t.Errorf(`err = %v, want ErrMissing with "it is shallow" and "fetch-depth: 0"`, err)
 	}
@@ -104,7 +104,7 @@ func TestOnlyFullIDsReachGit(t *testing.T) {
 	}
 }
 
-func TestNewWithoutGit(t *testing.T) {
+func TestNewWithoutGitOrTempDir(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
 	c.Commit("a")

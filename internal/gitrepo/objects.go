@@ -31,9 +31,9 @@ var ErrForged = errors.New("an object of the clone was changed: its content is n
 
 // Limits of what is read, in bytes.
 const (
-	maxObjects = 256 << 20 // a commit's trees or files at once
+	maxObjects = 256 << 20 // objects that are read at once; more are ErrTooLarge
 	maxKnown   = 64 << 20  // commits and trees that are kept
-	maxBatch   = 16 << 20  // the contents of files that are read at once, unless one alone has more
+	maxBatch   = 16 << 20  // files that Blobs reads at once, unless one alone has more
 )
 
 // Commit is a commit that was read.

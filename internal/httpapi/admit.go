@@ -137,8 +137,8 @@ const maxLarge = 16
 // enterWithin bounds how long a request waits until the caller has read an earlier answer.
 const enterWithin = 10 * time.Second
 
-// enter waits until the caller reads fewer than maxLarge large answers. leave ends the reading of this
-// one.
+// enter waits, at most for enterWithin, until the caller reads fewer than maxLarge large answers,
+// and counts one more. leave ends the counting of that one.
 func (s *Server) enter(r *http.Request, caller string) (leave func(), err error) {
 	s.mu.Lock()
 	reading, ok := s.large[caller]

@@ -159,8 +159,8 @@ const maxSuggestions = 1000
 
 // addSuggestions adds the edits of a fix, by file, to the check's findings. A finding on the lines
 // of an edit gets the edit as its suggestion. If a formatter's finding names only the file, the
-// findings of perEdit replace it. If a formatter's findings could not be read, each file gets such
-// findings.
+// findings of perEdit replace it. If a formatter's findings could not be read, each file without a
+// finding gets such findings. If they could be read, the formatter is judged again, and may pass.
 func (w *run) addSuggestions(edits map[string][]toolreport.Edit) {
 	named := map[string]bool{}
 	var blocking []finding.Finding
@@ -283,7 +283,7 @@ func (e *engine) openCopy(ctx context.Context) (*engine, error) {
 }
 
 // unneeded returns the names of large directories that no fix which may run needs: those of
-// languages without such a fix. A command of the owner's may need any.
+// languages without such a fix. A command that both checks and fixes may need any.
 func unneeded(roots []*rootRun) []string {
 	unneeded := map[string]Language{"node_modules": JavaScript, ".venv": Python}
 	for _, r := range roots {

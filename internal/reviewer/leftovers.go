@@ -165,10 +165,10 @@ var runnerInput = lazyregexp.New(`(?i)(^|/)(sample_?tests?|skipped|fixtures?)/|\
 // aboutSkipping matches titles of a test runner's own tests about skipping.
 var aboutSkipping = lazyregexp.New(`(?i)["'\x60][^"'\x60]*\b(should not run|(should|will) (be )?skip(ped)?|skipped (because|if|when)|pending)\b`)
 
-// mayRun reports whether a call of test.skip or test.fixme, which ends with the word at index i,
-// skips only under a condition: test.skip(isWindows, "why"), and test.skip() below an if. A
-// call that switches a test off begins with the test's title. It also reports true if that title
-// is about skipping.
+// mayRun reports whether a call such as test.skip or test.fixme, whose name ends with the word at
+// index i, skips only under a condition: test.skip(isWindows, "why"), and test.skip() below an if.
+// A call that switches a test off begins with the test's title. mayRun also reports true if that
+// title is about skipping.
 func (c *codeFile) mayRun(i int, name string) bool {
 	if c.lang.name != "javascript" || !strings.HasSuffix(name, ".skip") && !strings.HasSuffix(name, ".fixme") {
 		return false
@@ -263,8 +263,8 @@ func (c *codeFile) beginsTest(i int) bool {
 	return c.is(i, "{") && c.is(i-1, ")") && c.tokens[i-1].pair >= 0 && strings.Contains(c.sourceText(extent{int(c.tokens[i-1].pair), i}), "testing.")
 }
 
-// isConditionalCall reports whether an if or unless follows the word at index i on its
-// line, as in Ruby's `skip unless installed?`.
+// isConditionalCall reports whether, in Ruby, an if or unless follows the word at index i on its
+// line, as in `skip unless installed?`.
 func (c *codeFile) isConditionalCall(i int) bool {
 	return c.lang.ruby && c.anyAtLevel(extent{i + 1, c.lineTokensEnd(i + 1)}, func(i int) bool { return c.isOneOf(i, "if", "unless") })
 }
@@ -276,7 +276,7 @@ func (c *codeFile) takesReason(name string) bool {
 }
 
 // givesReason reports whether one of the arguments in the brackets at index open is a sentence:
-// @unittest.skip("There is no cache to ask.")
+// @unittest.skip("There is no cache to ask."). Without brackets, the argument is at that index.
 func (c *codeFile) givesReason(open int) bool {
 	if c.is(open, "(") {
 		return c.any(c.inside(open), c.isSentence)
@@ -300,8 +300,8 @@ var excuse = lazyregexp.New(`(?i)\b(run (the )?(tests? )?(manually|by hand)|benc
 var skipReason = lazyregexp.New(`(?i)\b(skip\w*|disabled?|disabling|ignored?|enable|because|since|not (supported|implemented|available)|does ?n.t)\b`)
 
 // isExcused reports whether the line of the token at index i, or a comment above it, on it or right
-// below it, names an issue or the reason why the test is off. Other marks of the test may stand
-// between the comment above and the line.
+// below it, names an issue or the reason why the test is off. Other marks of the test, or the head
+// of a test that skips itself, may stand between the comment above and the line.
 func (c *codeFile) isExcused(i int) bool {
 	const mostMarks = 6
 	line := c.line(c.tokens[i].start)
@@ -342,13 +342,14 @@ func countWords(text string) int {
 	return len(strings.Fields(text)) + characters/2
 }
 
-// fewestReason is the least number of words in a comment that says why a test is off.
+// fewestReason is the number of words from which a comment counts as the reason why a test is off,
+// even if skipReason does not match it.
 const fewestReason = 7
 
 // beginsComment matches lines that are comments.
 var beginsComment = lazyregexp.New(`^\s*(//|#|\*)`)
 
-// noReason matches comments that only say that a test fails.
+// noReason matches comments that say that a test fails. Their length does not make them a reason.
 var noReason = lazyregexp.New(`(?i)\b(fail(s|ing|ed)?|broken|flaky|fix(me)?)\b`)
 
 // skipsInside reports whether the word at index i is a call by which a test skips itself: t.Skip().

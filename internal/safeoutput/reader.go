@@ -224,7 +224,8 @@ func (r *Reader) skip(b *Batch) int {
 	return keep
 }
 
-// finish splits what follows the last newline.
+// finish splits what follows the last newline, and ends the open record and the lists. In a file
+// that is longer than maxFile, it drops the line and the open record instead.
 func (r *Reader) finish(b *Batch, pos int) {
 	if r.cutOff {
 		r.cutOff, r.open = false, false
@@ -285,7 +286,7 @@ func (r *Reader) splitLine(b *Batch, from, to int) bool {
 			r.resume(b, at, end)
 			return true
 		}
-		// The line looks like a record of its own. What follows decides whether it is.
+		// The line looks like a fence or a record of its own. What follows decides whether it is.
 		rest := b.buf[min(to+1, len(b.buf)):]
 		switch inside, known := r.ahead.search(rest, r.base+int64(len(b.buf)-len(rest)), r.eof); {
 		case !known:
@@ -365,7 +366,7 @@ func (r *Reader) abandon(b *Batch) {
 }
 
 // continues reports whether a line is certainly part of the open record, because the line looks
-// neither like the record's end nor like a record of its own.
+// neither like a code fence outside of a string nor like a record of its own.
 func (r *Reader) continues(text []byte) bool {
 	if isFence(text) {
 		return r.frame.inString

@@ -21,9 +21,10 @@ type Cleaner interface {
 
 // Clean makes every string in an untrusted log safe. The members "markdown" are cleaned as
 // Markdown, and all other strings as plain text, names included. The text of a message may embed
-// links. Absolute URIs that the link rules do not allow are left out, and so are members that are
-// null. If the cleaned name of a member is already taken, the member is left out. Members are
-// sorted. Otherwise the log does not change. Prepare checks the URIs of artifacts.
+// links. A member that has to be an absolute URI, such as "helpUri", is left out if it is not one
+// or if the link rules do not allow it. Members that are null are left out, and so is a member
+// whose cleaned name is already taken. Members are sorted. Otherwise the log does not change.
+// Prepare checks the URIs of artifacts.
 func (l *Log) Clean(c Cleaner) []Note {
 	n := notes{}
 	n.add(RuleNulls, "", l.nulls)
@@ -33,8 +34,8 @@ func (l *Log) Clean(c Cleaner) []Note {
 	return n.list()
 }
 
-// linkCleaner cleans the members that are absolute URIs, or lists of them, and the texts that
-// may embed links.
+// linkCleaner cleans the members that have to be absolute URIs, or lists of them, and the texts
+// that may embed links.
 type linkCleaner struct {
 	Cleaner
 	notes notes

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// TestNamesThatFoldToProtectedOnes goes through all of Unicode. It asserts that a character does
-// not get a name around the list if a file system can ignore the character or take it for a letter
-// of a protected name.
+// TestNamesThatFoldToProtectedOnes goes through all of Unicode. It asserts that a protected name is
+// still protected with a character in it that a file system can ignore or take for one of the
+// name's letters. It also asserts that such a spelling of .git is refused.
 func TestNamesThatFoldToProtectedOnes(t *testing.T) {
 	t.Parallel()
 	r := newRules(Config{})
@@ -31,7 +31,7 @@ func TestNamesThatFoldToProtectedOnes(t *testing.T) {
 		}
 	}
 	for _, name := range []string{".gıthub/workflows/x.yml", ".gİthub/x", ".gI\u0307thub/x", ".ɢithub"} {
-		spellings[name] = name != ".ɢithub" // which no file system takes for a g
+		spellings[name] = name != ".ɢithub" // no file system takes ɢ for a g
 	}
 	if len(spellings) < 1000 {
 		t.Fatalf("%d spellings", len(spellings))
@@ -46,7 +46,7 @@ func TestNamesThatFoldToProtectedOnes(t *testing.T) {
 			t.Errorf("%q breaks %q", name, got)
 		}
 	}
-	// Other letters stay other letters.
+	// Other letters and longer names make other names.
 	for _, name := range []string{"docs/größe.md", "日本/語.txt", ".github2/x", "docs/.gıthubx", "ğithub/x"} {
 		if _, got := r.protects(name); got {
 			t.Errorf("%q is protected", name)
