@@ -170,7 +170,8 @@ func readMasked[T any](v *verification, raw []byte, read func([]byte) (T, error)
 // maxProgramText is how much of one text of a program's answer is kept, in characters.
 const maxProgramText = 4000
 
-// addJudgement adds a program's answer to its criteria. Those that it does not judge are blocked.
+// addJudgement adds a program's answer to its criteria, and its evidence to that of the
+// verification. Criteria that it does not judge are blocked.
 func (v *verification) addJudgement(answer Response, s side) {
 	confidence := 0.0
 	if answer.Confidence != nil {
@@ -200,9 +201,9 @@ func (v *verification) addJudgement(answer Response, s side) {
 // maxScreenshots is how many pictures of one program are kept.
 const maxScreenshots = 100
 
-// collect saves pictures that a program has left, at most maxScreenshots, and returns them. If a
-// picture is saved, its path becomes the name of its file of evidence; if it cannot be saved, its
-// description says so.
+// collect returns the first maxScreenshots pictures that a program has left, and saves them if
+// evidence is kept. If a picture is saved, its path becomes the name of its file of evidence; if
+// saving it fails, its description says so.
 func (v *verification) collect(program *Program, screenshots []Screenshot) (kept []Screenshot) {
 	for _, s := range firstOf(screenshots, maxScreenshots) {
 		if v.deps.Save != nil && program.Collect != nil {

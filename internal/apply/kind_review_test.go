@@ -558,8 +558,8 @@ func TestOwnCommentsThatAreHiddenStaySo(t *testing.T) {
 	b.wantOnLines("Found one, still. (off-topic)")
 }
 
-// A process that dies between the review and the comments that continue its body
-// leaves a part; the next attempt posts the rest and nothing twice.
+// If GitHub refuses the comments that continue a review's body, only a part is posted; the next
+// attempt posts the rest and nothing twice.
 func TestAReviewThatWasPostedInPart(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{})
 	var lines []string

@@ -282,8 +282,8 @@ func (w *updateWork) renew(ctx context.Context, x *executor, edit *githubapi.Iss
 	return is, err
 }
 
-// recheck reads the history again, because the items before this one may have taken
-// minutes since it was observed.
+// recheck reads the history again, because the items before this one may have taken minutes since
+// it was observed. It returns what is left of the edit, and describes all that was left alone.
 func (w *updateWork) recheck(ctx context.Context, x *executor) (edit githubapi.IssueEdit, skipped []string, err error) {
 	since := w.since
 	if since.IsZero() {

@@ -77,6 +77,7 @@ func TestRunsWithoutANumberKeepTheirSubjects(t *testing.T) {
 	// The order of the items of a run does not matter.
 	run("friday", "applied applied", titled("Upgrade  the Parser.", ""), titled("Fix the login page", ""))
 	wantContent("Fix the login page: friday\nUpgrade  the Parser.: friday\n")
+	// Another item with the same title has a pull request of its own.
 	run("saturday", "applied applied applied", titled("Fix the login page", ""), titled("Fix the login page", ""), titled("Upgrade  the Parser.", ""))
 	run("sunday", "applied applied", titled("Upgrade  the Parser.", ""), titled("Fix the login page", ""))
 	wantContent("Fix the login page: sunday\nUpgrade  the Parser.: sunday\nFix the login page: saturday\n")

@@ -31,7 +31,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a negative line", `"start_line": 3`, `"start_line": -3`, "$.findings[0].start_line"},
 		{"an unknown severity", `"severity": "critical"`, `"severity": "awful"`, "severity"},
 		{"an unknown check", `"check": "security_review"`, `"check": "karma"`, "check"},
-		{"a fingerprint with a text", `"fingerprint": "`, `"fingerprint": "<!--`, "fingerprint"},
+		{"a fingerprint with markup", `"fingerprint": "`, `"fingerprint": "<!--`, "fingerprint"},
 		{"a name that Go would read as another", `"findings": [`, `"Findings": [], "findings": [`, "Findings"},
 		{"a name twice", `"findings": [`, `"findings": [], "findings": [`, "two members of one name: $.output.checks.code_review.findings"},
 		{"a number in quotes", `"total_retries": 4`, `"total_retries": "4"`, "total_retries"},
@@ -140,8 +140,9 @@ func TestReadTakesNewMembersAndMendsRanges(t *testing.T) {
 	}
 }
 
-// TestReadOfAPathThatNamesNoFile asserts that a document with an invalid path is read, because the
-// pull request's code may have written the path to suppress the report.
+// TestReadOfAPathThatNamesNoFile asserts that a path in the repository that can name no file is
+// left out, and the document is read: the pull request's code may have written the path to suppress
+// the report.
 func TestReadOfAPathThatNamesNoFile(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{".", "./", "a" + strings.Repeat("ü", 4000)} {

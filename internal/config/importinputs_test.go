@@ -99,7 +99,7 @@ func TestInputsThatDoNotFit(t *testing.T) {
 		"a quote":         {"  - uses: shared/base.md\n    with: {title-prefix: 'a\"b'}", `.github/workflows/shared/base.md:27: this is not valid YAML: did not find expected ',' or '}' (a brace or a comma is missing, or a comment does not begin with #), with its inputs filled in`},
 		"an expression":   {"  - uses: shared/base.md\n    with: {title-prefix: \"${{ github.workflow }}\"}", `base.md:32:19: title-prefix: "${{ github.workflow }}" is an expression`},
 		"twice":           {"  - uses: shared/base.md\n    with: {title-prefix: a}\n  - uses: shared/base.md\n    with: {title-prefix: b}", workflow + `:5:11: imports: .github/workflows/shared/base.md is imported more than once, with different inputs; a file is imported once`},
-		"twice, both odd": {"  - uses: shared/base.md\n    with: {title-prefix: a, max: 0x10, labels: [b]}\n  - uses: shared/base.md\n    with: {title-prefix: a, max: 0x10, labels: [c]}", workflow + `:5:11: imports: .github/workflows/shared/base.md is imported more than once, with different inputs`},
+		"twice, with hex": {"  - uses: shared/base.md\n    with: {title-prefix: a, max: 0x10, labels: [b]}\n  - uses: shared/base.md\n    with: {title-prefix: a, max: 0x10, labels: [c]}", workflow + `:5:11: imports: .github/workflows/shared/base.md is imported more than once, with different inputs`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := withInputs(t, c.imports)

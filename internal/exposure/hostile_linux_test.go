@@ -104,7 +104,7 @@ func TestHostileConfiguration(t *testing.T) {
 			m := newMachine(t)
 			c.set(t, m)
 			if c.name != "names" { // places finds no file by a path that is printed in quotes
-				m.places()
+				m.places() // which asserts what is true of every credential
 			}
 			var got []string
 			for _, found := range exposure.Find(exposure.Config{Environ: m.env, Dir: m.work, SystemConfig: filepath.Join(m.base, "system")}) {
@@ -134,7 +134,7 @@ func TestCredentialsThatMayNotBeRead(t *testing.T) {
 	if err := os.Chmod(file, 0); err != nil {
 		t.Fatal(err)
 	}
-	if os.Getuid() == 0 { // which reads everything
+	if os.Getuid() == 0 { // root reads everything
 		m.expect("home/.netrc")
 		return
 	}

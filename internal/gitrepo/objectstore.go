@@ -29,9 +29,9 @@ type objectFile struct {
 	info fs.FileInfo
 }
 
-// inspectStore lists the files that git may open in object directories. It returns an error
-// if one of them is not an ordinary file: git would wait for the other end of a FIFO, and read
-// a device without end.
+// inspectStore looks at the files that git may open in object directories, and lists the packs and
+// objects. It returns an error if a file is not an ordinary one: git would wait for the other end
+// of a FIFO, and read a device without end.
 func inspectStore(paths []string) (*objectStore, error) {
 	s := &objectStore{seen: time.Now()}
 	for _, path := range paths {

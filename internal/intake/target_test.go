@@ -115,8 +115,9 @@ func TestTargetViolations(t *testing.T) {
 	}
 }
 
-// TestFieldsThatChangeWhatIsDone gives each kind that does not only report the fields that other
-// programs or other kinds have. It asserts that a line is rejected if its kind lacks the field.
+// TestFieldsThatChangeWhatIsDone gives each kind, except for those that only report, the fields
+// that other programs or other kinds have. It asserts that a line is rejected if its kind lacks the
+// field.
 func TestFieldsThatChangeWhatIsDone(t *testing.T) {
 	fields := []string{"event", "review_event", "action", "operation", "mode", "state", "status", "state_reason", "reply_to", "reply_to_id", "in_reply_to",
 		"comment_id", "thread_id", "assignees", "assignee", "assigned_to", "reviewers", "team_reviewers", "milestone", "milestone_number", "labels",
@@ -144,7 +145,9 @@ func TestFieldsThatChangeWhatIsDone(t *testing.T) {
 }
 
 // TestValuesThatMeanSomething asserts that an unknown field is an error if its value is a reference
-// or an operation, because ignoring it could act on another target or in another way.
+// and the kind acts on something that exists, or if it is an operation and the kind has operations:
+// ignoring it could act on another target or in another way. A number alone is a reference only
+// under some names.
 func TestValuesThatMeanSomething(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"type":"add_comment","body":"b","reference":2}`:                                   "target",
@@ -223,8 +226,9 @@ func TestNumberUnderAnyName(t *testing.T) {
 	}
 }
 
-// TestNumberNextToATarget asserts that the number of an item in a list is left out if another field
-// names the target, in any order, and that a reference is not left out.
+// TestNumberNextToATarget asserts that a number under a name such as "id" is left out if another
+// field names the target, in any order. A line with a reference, or with a number under the name of
+// a target inside of another field, is rejected.
 func TestNumberNextToATarget(t *testing.T) {
 	for line, accepted := range map[string]bool{
 		`{"id":1,"type":"add_comment","body":"b","item_number":7}`:                true,
@@ -243,15 +247,16 @@ func TestNumberNextToATarget(t *testing.T) {
 	}
 }
 
-// TestNamesThatLookLikeFields asserts that the name of a target is rejected even if it is written with
-// other letters that look the same, and that names in other languages are accepted.
+// TestNamesThatLookLikeFields asserts that the name of a target or of another field is rejected
+// even if it is written with other letters that look the same, and so is a sign for "number". Names
+// in other languages, and those that JSON gives to comments, are accepted.
 func TestNamesThatLookLikeFields(t *testing.T) {
 	for _, spec := range safeoutput.Kinds() {
 		if spec.AlwaysAllowed {
 			continue
 		}
 		for _, name := range []string{"\u0456ssue", "i\u200bssue", "\u0131ssue_number", "\uff49\uff53\uff53\uff55\uff45", "p\u0433", "\u0440r_number",
-			"is\u00adsue_id", "\U0001d422\U0001d42c\U0001d42c\U0001d42e\U0001d41e", "i\u0301ssue", "ta\u0261et", "\u2116", "#", "r\u0435po", "\u1d40arget", "t\u0456tle"} {
+			"is\u00adsue_id", "\U0001d422\U0001d42c\U0001d42c\U0001d42e\U0001d41e", "i\u0301ssue", "tar\u0261et", "\u2116", "#", "r\u0435po", "\u1d40arget", "t\u0456tle"} {
 			if res := collect(t, Config{}, lineOf(spec, fmt.Sprintf("%q:93", name))); len(res.Rejected) != 1 {
 				t.Errorf("%s, %+q: it is accepted", spec.Kind, name)
 			}

@@ -25,7 +25,7 @@ type Document struct {
 	Decisions []fixloop.Decision `json:"decisions"`
 	Extension int                `json:"extension,omitempty"`
 	Deadline  *time.Time         `json:"deadline,omitempty"`
-	Driven    bool               `json:"driven"`
+	Driven    bool               `json:"driven"` // a process drives the loop
 	Head      string             `json:"head_sha,omitempty"`
 	Checks    []CheckSection     `json:"checks"`
 }

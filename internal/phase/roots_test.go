@@ -113,7 +113,7 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"a part of a Gradle build below the top", empty("app/settings.gradle.kts", "app/build.gradle.kts", "app/core/build.gradle.kts"), []string{"app/core/A.java", "app/B.java"}, phase.Input{}, []string{"app java 4"}},
 		{"fixtures of tests", map[string]string{"Gemfile": "", "spec/fixtures/p/package.json": "{", "web/__fixtures__/go.mod": ""}, []string{"spec/fixtures/p/a.js", "web/__fixtures__/a.go"}, phase.Input{}, []string{". ruby 4"}},
 		{"a template of a project", empty("pom.xml", "src/main/resources/archetype-resources/package.json"), []string{"src/main/resources/archetype-resources/a.js"}, phase.Input{}, []string{". java 4"}},
-		{"a Maven build next to a package with tests", map[string]string{
+		{"a Maven build next to a package with tests: files of inner projects do not decide the order", map[string]string{
 			"pom.xml": "<project><modules><module>a</module></modules></project>", "a/pom.xml": "<project/>", "own/pom.xml": "", "package.json": `{"scripts":{"test":"x"}}`,
 		}, []string{"a/A.java", "own/B.java", "src/a.js"}, phase.Input{}, []string{". javascript 4", ". java 4"}},
 		{"a workspace without a test script next to another project", map[string]string{"go.mod": "", "package.json": `{"workspaces":["web"]}`, "web/package.json": "{}"}, []string{"a.go", "web/a.js"}, phase.Input{}, []string{". go 4", ". javascript 4"}},
@@ -165,8 +165,9 @@ func TestALanguageIsNeverGuessed(t *testing.T) {
 }
 
 // TestNothingInAProject asserts that only configured commands run, and nothing fails, if no changed
-// file is in a project and none is code. In a repository without projects, all changed files have
-// to be documents. Any other change still needs a language.
+// file is in a project and none is code or a marker. In a repository without projects, all changed
+// files have to be documents. Files whose directory was deleted do not count. Anything else, also
+// no changed file, still needs a language.
 func TestNothingInAProject(t *testing.T) {
 	t.Parallel()
 	monorepo := map[string]string{"api/go.mod": "", "web/package.json": "{}", "README.md": "", "docs/a.rst": "", "Makefile": "", ".github/workflows/ci.yml": "", "tool.py": "", "logo.png": ""}
@@ -233,7 +234,7 @@ func TestListedRootsReplaceThoseThatAreFound(t *testing.T) {
 		{"where detection would not look", phase.Input{}, list("testdata/p"), []string{"testdata/p python 4"}, ""},
 		{"with a language", phase.Input{}, []phase.Root{{Dir: "bare", Language: phase.Ruby}}, []string{"bare ruby 4"}, ""},
 		{"the input's language", phase.Input{Language: phase.Java}, list("bare", "api"), []string{"api java 4", "bare java 4"}, ""},
-		{"a root's own language goes first", phase.Input{Language: phase.Java}, []phase.Root{{Dir: "api", Language: phase.Rust}}, []string{"api rust 4"}, ""},
+		{"a root's own language wins over the input's", phase.Input{Language: phase.Java}, []phase.Root{{Dir: "api", Language: phase.Rust}}, []string{"api rust 4"}, ""},
 		{"overrides run at the top", phase.Input{TestCommand: "make test"}, list("api", "web"), []string{". go 1", "api go 3", "web javascript 3"}, ""},
 		{"below the repository", phase.Input{WorkingDirectory: "api"}, list("web", "api", "api/gen"), []string{". go 4", "gen go 4"}, ""},
 		{"none there", phase.Input{WorkingDirectory: "bare"}, list("api"), nil, "none of the configured roots is in the working directory"},

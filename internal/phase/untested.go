@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// testFiles are patterns for the files that test runners of a language look for, and for the files
-// that configure the runners.
+// testFiles are patterns for the names of the files and directories that test runners of a language
+// look for, and of the files that configure the runners.
 var testFiles = map[Language][]string{
 	Python: {"test*.py", "*_test.py", "*tests.py", "conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py"},
 	Ruby:   {"*_spec.rb", "*_test.rb", "test_*.rb", "*.feature", "spec", "test", "Rakefile", "rakefile", "Rakefile.rb", ".rspec"},
@@ -19,7 +19,7 @@ var testFiles = map[Language][]string{
 const noTestsFound = "no file is named as those of tests are; add one, or set test_command"
 
 // isUntested reports whether a directory's project certainly has no tests, and had none before the
-// change: a runner that finds nothing is no reason to fail.
+// change. Then a runner that finds nothing is no reason to fail.
 func (p *project) isUntested(r root) bool {
 	patterns, known := testFiles[r.language]
 	isTest := func(name string) bool {

@@ -75,7 +75,7 @@ func TestAllIsWell(t *testing.T) {
 	}
 }
 
-func TestBuildAndTestsAreRepeatedOnce(t *testing.T) {
+func TestTestsAreRepeatedOnce(t *testing.T) {
 	t.Parallel()
 	failing := step{code: 1, stdout: `{"Action":"run","Package":"example.com/m","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"example.com/m","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"example.com/m"}` + "\n"}
 	tests := []struct {
@@ -117,10 +117,10 @@ func TestAMissingToolFailsAtOnceAndIsNamed(t *testing.T) {
 		want              phase.MissingTool
 	}{
 		{"not in PATH", "", "", map[string][]step{vetLine: {{absent: true}}}, phase.MissingTool{Tool: "go", Check: phase.Linter, Command: "go vet ./...", Override: "lint_command"}},
-		{"127 of a shell", "mylint | cat", "", map[string][]step{"mylint | cat": {{code: 127, stderr: "sh: 1: mylint: not found\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint | cat", Override: "lint_command"}},
-		{"127 of dash with a closed PATH", "mylint | cat", "", map[string][]step{"mylint | cat": {{code: 127, stderr: "sh: 1: mylint: Permission denied\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint | cat", Override: "lint_command"}},
+		{"127 of dash in a pipeline", "mylint | cat", "", map[string][]step{"mylint | cat": {{code: 127, stderr: "sh: 1: mylint: not found\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint | cat", Override: "lint_command"}},
+		{"127 of dash that may not look into PATH, in a pipeline", "mylint | cat", "", map[string][]step{"mylint | cat": {{code: 127, stderr: "sh: 1: mylint: Permission denied\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint | cat", Override: "lint_command"}},
 		{"127 of bash", "", "make all", map[string][]step{"make all": {{code: 127, stderr: "bash: line 1: make: command not found\n"}}}, phase.MissingTool{Tool: "make", Check: phase.Build, Command: "make all", Override: "build_command"}},
-		{"127 of a shell that may not look into PATH", "mylint .", "", map[string][]step{"mylint .": {{code: 127, stderr: "sh: 1: mylint: Permission denied\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint .", Override: "lint_command"}},
+		{"127 of dash that may not look into PATH", "mylint .", "", map[string][]step{"mylint .": {{code: 127, stderr: "sh: 1: mylint: Permission denied\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint .", Override: "lint_command"}},
 		{"127 of bundler", "bundle exec standardrb", "", map[string][]step{"bundle exec standardrb": {{code: 127, stderr: "bundler: command not found: standardrb\nInstall missing gem executables with `bundle install`\n"}}}, phase.MissingTool{Tool: "standardrb", Check: phase.Linter, Command: "bundle exec standardrb", Override: "lint_command"}},
 		{"127 of env", "./lint.py", "", map[string][]step{"./lint.py": {{code: 127, stderr: "/usr/bin/env: ‘python9’: No such file or directory\n"}}}, phase.MissingTool{Tool: "python9", Check: phase.Linter, Command: "./lint.py", Override: "lint_command"}},
 	}
@@ -139,7 +139,7 @@ func TestAMissingToolFailsAtOnceAndIsNamed(t *testing.T) {
 	}
 }
 
-func TestTheExitCodeOfAShellMayBeATools(t *testing.T) {
+func TestExitCode127IsNotAlwaysAMissingTool(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(map[string][]step{testLine: {{code: 127, stderr: "boom\n"}}}))

@@ -13,13 +13,13 @@ import (
 
 // testCount is which tests a change takes out of a file, and which it adds to it, by their names.
 type testCount struct {
-	removed map[string][]int // the lines where they stood
+	removed map[string][]int // the lines of the new file where they stood, 0 if it is gone
 	added   map[string]int
 }
 
-// testForm is how the tests of a language are recognized. Its expressions end at what begins another
-// test: an attempt that went on to the end of the file, for each of its tests, would take quadratic
-// time.
+// testForm is how the tests of a language are recognized. An attempt to match its expressions does
+// not go past the beginning of another test: if the attempt for each test went on to the end of the
+// file, that would take quadratic time.
 type testForm struct {
 	endings   []string
 	collected *lazyregexp.Regexp // matches the files that test runners look into
@@ -90,7 +90,7 @@ func (f *File) tests() testCount {
 	for test, lines := range base {
 		if less := len(lines) - len(head[test]); less > 0 {
 			for _, line := range lines[:less] {
-				if line >= len(at) || at[line].removed || at[line].blank { // otherwise it has another name now
+				if line >= len(at) || at[line].removed || at[line].blank { // otherwise the line after it is left, and it has another name now
 					count.removed[test] = append(count.removed[test], at[line-1].now)
 				}
 			}

@@ -57,7 +57,7 @@ func TestNeedsAndTags(t *testing.T) {
 			t.Errorf("%+v, %v", workers, err)
 		}
 		if !store.IsURL(location) {
-			return // only one process may use a file
+			return // a file has only one worker
 		}
 		able := start(t, location, 1, "gpu", "linux")
 		if r := able.ended(t, both.ID); r.Status != runs.Completed || r.StatusReason != nil {
@@ -146,7 +146,7 @@ func TestUnservedRunsEnd(t *testing.T) {
 		if err != nil || r.Status != runs.Failed || r.Error.Code != "no_worker" || !strings.Contains(r.Error.Message, "--tag gpu") {
 			t.Errorf("%+v, %v", r, err)
 		}
-		// A worker that could take it sets the measure back, also while it is busy.
+		// A worker that could take it sets the measure back.
 		start(t, location, 1, "gpu")
 		age(2 * time.Hour)
 		c.tend(t, runs.Limits{Unserved: time.Hour}, func() bool { return unserved() == 0 })

@@ -58,7 +58,8 @@ func call(t *testing.T, s *mcp.ClientSession, tool, arguments string) (answer st
 	return string(raw), res.IsError
 }
 
-// coordinator serves an API that answers as respond does, and returns the requests to it.
+// coordinator returns a client of a server whose API answers as respond does, and the requests to
+// the API.
 func coordinator(t *testing.T, respond func(request string) (status int, answer string, err error)) (*mcp.ClientSession, *[]string) {
 	t.Helper()
 	var requests []string
@@ -137,7 +138,8 @@ func TestGetRunWaits(t *testing.T) {
 }
 
 // TestErrorsOfTheAPI asserts that a tool's error has the API's body, and that a failure of the API
-// is an error of the call and does not end the session.
+// is an error of the call and does not end the session. Invalid arguments are refused without a
+// request.
 func TestErrorsOfTheAPI(t *testing.T) {
 	var status int
 	var body string

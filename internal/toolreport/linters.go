@@ -137,7 +137,8 @@ func (r *rustcReader) end() {
 	r.current = finding.Finding{}
 }
 
-// addRust keeps a finding of rustc, or of clippy, which prints in the same forms.
+// addRust keeps a finding of rustc, or of clippy, which prints in the same forms. An error of the
+// compiler itself sets broken.
 func (c *collector) addRust(f finding.Finding) {
 	f.Tool = "rustc"
 	if strings.HasPrefix(f.Rule, "clippy::") {

@@ -33,8 +33,7 @@ func (d *Document) Headline() string {
 	return line
 }
 
-// Summary returns the job summary: the verdict, and each criterion in a table, at most
-// limit bytes.
+// Summary returns the job summary, the verdict and a table of criteria, in at most limit bytes.
 func (d *Document) Summary(safe checkreport.SafeText, required bool, limit int) string {
 	p := &page{d: d, safe: safe}
 	p.writeCriteria("##", required)
@@ -119,7 +118,8 @@ func (p *page) notes() {
 	}
 }
 
-// writeNoCriteria writes what to do where there are no criteria.
+// writeNoCriteria writes that there are no criteria, what to do if they are required, and the
+// notes.
 func (p *page) writeNoCriteria(required bool) {
 	p.b.WriteString("Neither the workflow nor an issue that the pull request closes states acceptance criteria.")
 	if required {
@@ -164,7 +164,7 @@ func icon(s acceptance.Status) string {
 	return "⚠️"
 }
 
-// table writes the first maxRows criteria, those that did not pass first.
+// table writes at most maxRows criteria. Those that did not pass come before those that did.
 func (p *page) table() {
 	descriptions := map[string]string{}
 	for _, c := range p.d.Criteria {

@@ -209,8 +209,8 @@ func (w *worktree) removeTemp() {
 	}
 }
 
-// describeEnd describes how a program that did not succeed ended. What it printed is masked, and then
-// cut.
+// describeEnd describes how a program that did not succeed ended, with the last line of its
+// standard error, which is masked and then cut.
 func describeEnd(r command.Result, mask func(string) string) string {
 	printed := strings.TrimSpace(r.Stderr.Masked(mask))
 	last := text.OneLine(printed[strings.LastIndexByte(printed, '\n')+1:])
