@@ -12,7 +12,7 @@ import (
 )
 
 // checkedFile is a file of the pull request with one thing for each reviewer and the
-// formatter to find; line 3 of it was there before.
+// formatter to find; the base does not have it.
 const checkedFile = "package shop\n\nimport \"database/sql\"\n\nfunc Find(db *sql.DB, name string) {\n  db.Query(\"SELECT * FROM users WHERE name = '\" + name + \"'\") // @octocat\n}\n"
 
 // checksConfig replaces the commands that take long.
@@ -99,7 +99,7 @@ func TestActionChecks(t *testing.T) {
 }
 
 // TestActionReportsChecks goes the entire way, in one job and in two: the checks run,
-// and their findings go through both doors to the pull request.
+// and their findings go through intake and policy to the pull request.
 func TestActionReportsChecks(t *testing.T) {
 	t.Parallel()
 	for name, jobs := range shorttest.Some(1, map[string][]map[string]string{

@@ -73,6 +73,7 @@ func call(t *testing.T, s *mcp.ClientSession, tool, arguments string) toolAnswer
 	return a
 }
 
+// readLines returns a file's lines. A missing or empty file has one, which is empty.
 func readLines(t *testing.T, path string) []string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -83,7 +84,7 @@ func readLines(t *testing.T, path string) []string {
 }
 
 // TestToolsArePinned asserts that the tools' names, descriptions and schemas change only on
-// purpose: a model has learned them.
+// purpose: a model has learned them. It also asserts that every client can take them.
 func TestToolsArePinned(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -321,8 +322,8 @@ func TestSeveralServersAppendToOneFile(t *testing.T) {
 	}
 }
 
-// TestToolsRefuseWhatIsNotAFile asserts that a link or a directory in the place of the file
-// is an error that says so, and that nothing is written through it.
+// TestToolsRefuseWhatIsNotAFile asserts that a link or a directory in the place of the file, or a
+// missing directory, is an error that says so, and that nothing is written through the link.
 func TestToolsRefuseWhatIsNotAFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

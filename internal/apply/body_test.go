@@ -48,6 +48,7 @@ func TestSplitKeepsEveryWord(t *testing.T) {
 	}
 }
 
+// TestSplitIsLinear splits a text that is so long that more than linear time would be noticed.
 func TestSplitIsLinear(t *testing.T) {
 	s := strings.Repeat("word and word\n", 200_000) // 2.8 MB
 	if n := len(split(s, 60_000)); n < 40 || n > 100 {

@@ -17,7 +17,7 @@ import (
 )
 
 // TestPullRequestIsMergedMeanwhile lets somebody merge the pull request after the plan was made. It
-// asserts that this does not count as an update that people see.
+// asserts that the update fails, with the same body as before and with another one.
 func TestPullRequestIsMergedMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"It was broken.", "It was broken again."} {
@@ -99,7 +99,7 @@ func TestPullRequestIsUpdated(t *testing.T) {
 }
 
 // TestPullRequestAfterAClosedOne asserts that a pull request that somebody has closed is left
-// alone.
+// alone, and that another one is opened.
 func TestPullRequestAfterAClosedOne(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -165,7 +165,7 @@ func TestBranchNames(t *testing.T) {
 	t.Parallel()
 	for _, tt := range shorttest.First(2, []struct {
 		name, title, branch string
-		want                string // the branch's name
+		want                string // the end of the branch's name
 		state               string
 	}{
 		{"named", "T", "feature/x", "airlock/feature/x", "applied"},
@@ -454,7 +454,8 @@ func TestSignedCommitsThatMovedTheBranch(t *testing.T) {
 }
 
 // TestSignedCommitsGoOnAfterAKill ends the first attempt at the first commit, and the second one at
-// the second commit, when the branch was created already.
+// the second commit, when the branch was created already: GitHub refuses the token. It asserts that
+// the third attempt opens one pull request with both changes.
 func TestSignedCommitsGoOnAfterAKill(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

@@ -10,7 +10,7 @@ import (
 )
 
 // commentHandler applies add-issue-comment: one comment for each item, in the conversation
-// of an issue, a pull request, or the event's discussion.
+// of an issue, a pull request or a discussion.
 var commentHandler = handler{
 	text: true,
 	needs: func(n *needs, e *entry) {

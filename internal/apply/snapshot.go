@@ -73,8 +73,8 @@ const (
 )
 
 // earliest returns the moment from which on objects of this workflow run can exist. The event's
-// time is GitHub's own. A local start time is useless for a later attempt, because that starts
-// after the first attempt has written.
+// time is GitHub's own. Without one, or if it is after now, the moment is found from the greatest
+// age, not from run.StartedAt: a later attempt starts after the first has written.
 func earliest(run event.Run, ev event.Event, now time.Time) time.Time {
 	switch {
 	case !ev.Time.IsZero() && ev.Time.Before(now):
@@ -97,7 +97,7 @@ func started(run event.Run, ev event.Event, now time.Time) time.Time {
 	return now
 }
 
-// add adds an object of ours.
+// add adds an object of ours, once. An object without a key is dropped, unless it is pending.
 func (s *Snapshot) add(o Object) {
 	if o.pending() {
 		s.pending[o.Number] = o

@@ -20,7 +20,7 @@ type GitSource struct {
 	// knows it, as from GitHub's comparison. Then Base and its history are not needed.
 	MergeBase string
 	// Remote is where commits that are not in the clone are fetched from. If it is nil,
-	// they are an error. Without MergeBase the complete history is fetched.
+	// they are an error. Without MergeBase the complete history is fetched then.
 	Remote *gitrepo.Remote
 	// Only restricts the set to these paths; nil means all that changed. A path that
 	// did not change is in the set too, as Unchanged.
@@ -62,7 +62,7 @@ func SetFromGit(ctx context.Context, src GitSource, opt Options) (*Set, error) {
 	return s, s.fill(ctx, commitContents{src.Repo, src.Head}, commitContents{src.Repo, base}, opt)
 }
 
-// mergeBase finds the last common commit, and fetches what is needed for that.
+// mergeBase finds the last common commit. It fetches what this and the comparison need.
 func (src GitSource) mergeBase(ctx context.Context) (string, error) {
 	if src.MergeBase != "" {
 		if src.Remote == nil {
@@ -198,10 +198,10 @@ type APISource struct {
 	Rules Contents
 }
 
-// SetFromAPI takes the changed files from GitHub's API. It lists no more than
-// MaxAPIFiles of them; the result then has a note about how many are missing, and that
-// git can list them all. The lines of a file whose diff GitHub leaves out all count as
-// changed.
+// SetFromAPI takes the changed files from GitHub's API. If the API did not list all of them, the
+// result has a note about how many are missing, and what to do: the API lists no more than
+// MaxAPIFiles, or the pull request has changed meanwhile. The lines of a file whose diff GitHub
+// leaves out all count as changed.
 func SetFromAPI(ctx context.Context, src APISource, opt Options) (*Set, error) {
 	if src.Contents == nil {
 		return nil, errors.New("changes: APISource.Contents is required")

@@ -168,8 +168,9 @@ func TestAFileTakesADirectorysPlace(t *testing.T) {
 	}
 }
 
-// TestWhatGitDoesNotTake asserts that a fixer's changes that git does not take are named, and that
-// files which git did not take before the fix are not named.
+// TestWhatGitDoesNotTake asserts that a fixer's changes that git does not take are named: in
+// Refused if there are no others, otherwise in Fixes. Files which git did not take before the fix
+// are not named.
 func TestWhatGitDoesNotTake(t *testing.T) {
 	t.Parallel()
 	const filter = `left out, as their content passes a filter (Git LFS, say) that does not run: "a.bin"`
@@ -195,7 +196,7 @@ func TestWhatGitDoesNotTake(t *testing.T) {
 	}
 }
 
-// envelope returns what an agent prints that answers in JSON.
+// envelope returns what an agent that answers in JSON prints.
 func envelope(answer string) string {
 	raw, err := json.Marshal(map[string]any{"type": "result", "is_error": false, "message": map[string]any{"content": []any{map[string]any{"type": "text", "text": answer}}}})
 	if err != nil {

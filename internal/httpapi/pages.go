@@ -31,7 +31,7 @@ func (s *Server) mountPages() {
 	})
 }
 
-// wantsHTML reports whether a browser asks.
+// wantsHTML reports whether a page is asked for, as browsers do.
 func wantsHTML(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/html")
 }
@@ -185,7 +185,7 @@ func sessionCookie(r *http.Request, public bool) *http.Cookie {
 	return c
 }
 
-// addressOf returns the address from which a request comes.
+// addressOf returns "from " and the address from which a request comes, without the port.
 func addressOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

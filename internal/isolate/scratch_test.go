@@ -21,7 +21,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/isolate"
 )
 
-// tree describes everything below a directory: names, modes, contents, links and, if
+// tree describes a directory and everything below it: names, modes, contents, links and, if
 // times is set, times.
 func tree(t *testing.T, dir string, times bool) []string {
 	t.Helper()
@@ -83,8 +83,9 @@ func checkout(t *testing.T) (workspace, temp string) {
 	return workspace, temp
 }
 
-// TestScratch asserts that a copy is like the workspace, and that the workspace stays as it is when a
-// program changes files of the copy by every name that leads to them.
+// TestScratch asserts that a copy is like the workspace, except that it lacks .git and that links
+// into the workspace lead into the copy. The workspace stays as it is when a program changes files
+// of the copy by every name that leads to them.
 func TestScratch(t *testing.T) {
 	t.Parallel()
 	workspace, temp := checkout(t)
@@ -184,7 +185,7 @@ func TestNoScratch(t *testing.T) {
 }
 
 // TestScratchWithoutWhatMayNotBeRead asserts that a copy is made although files belong to
-// somebody else, such as the data of a container.
+// somebody else, such as the data of a container, and that the notes name everything left out.
 func TestScratchWithoutWhatMayNotBeRead(t *testing.T) {
 	t.Parallel()
 	workspace, temp := checkout(t)

@@ -108,7 +108,7 @@ const goldenFile = "testdata/golden.txt"
 const goldenDocuments = 400
 
 // TestGolden compares the scanner with what cmark-gfm said of the documents in
-// the golden corpus. With the build tag cmark it also asks cmark-gfm again.
+// the golden corpus, which must be complete. With the build tag cmark it also asks cmark-gfm again.
 func TestGolden(t *testing.T) {
 	if *update {
 		writeGolden(t)

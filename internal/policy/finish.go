@@ -148,8 +148,8 @@ func (n *notes) branch(s ChangeSettings, asked string) (string, *refusal) {
 const DefaultBranchPrefix = "airlock/"
 
 // newBranch returns the name of a new branch: the name that was asked for, or a name made of it. In
-// the second case, why is the end of a sentence that explains the change. The default prefix
-// applies only where the owner has set neither a prefix nor a list of allowed branches.
+// the second case, why is the end of a sentence that explains the change. If the owner has set a
+// list of allowed branches and no prefix, only reserved names get the default prefix.
 func newBranch(s ChangeSettings, asked string) (name, why string) {
 	if asked == "" {
 		return "", ""
@@ -201,8 +201,8 @@ func BranchAllowed(s ChangeSettings, name string) bool {
 // units, which are never fewer.
 const maxTitle = 256
 
-// title puts the prefix before a title that does not begin with it, exactly as it is
-// written, and cuts the result to GitHub's limit.
+// title puts the prefix before a title that does not begin with it (see BeginsWith), and
+// cuts the result to GitHub's limit.
 func (n *notes) title(prefix, title string) string {
 	if !BeginsWith(title, prefix) {
 		title = prefix + title
@@ -214,14 +214,14 @@ func (n *notes) title(prefix, title string) string {
 	return cut
 }
 
-// BeginsWith reports whether a title begins with an owner's prefix, exactly as it is written, but for
-// the characters by which package sanitize makes mentions and closing words in both inert.
+// BeginsWith reports whether a title begins with an owner's prefix. Case and blanks count. The
+// characters by which package sanitize makes mentions and closing words inert are ignored in both.
 func BeginsWith(title, prefix string) bool {
 	const inert = "\u200b"
 	return strings.HasPrefix(strings.ReplaceAll(title, inert, ""), strings.ReplaceAll(prefix, inert, ""))
 }
 
-// cutTitle cuts a title to maxTitle UTF-16 code units, the last an ellipsis.
+// cutTitle cuts a longer title to at most maxTitle UTF-16 code units, the last an ellipsis.
 func cutTitle(title string) string {
 	units, end := 0, 0 // end: where to cut if the title proves too long
 	for i, r := range title {

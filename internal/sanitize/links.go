@@ -75,9 +75,9 @@ func (p *pass) destination(open *markdown.Inline) (dest string, issue bool, v ve
 	return d.dest, d.issue, d.verdict
 }
 
-// standsAlone reports whether a span of the source stands apart from its surroundings. It contains
-// no mark that has a meaning outside of links. A blank precedes it, and a blank, or punctuation and
-// a blank, follow. The start and the end of a line count as blanks.
+// standsAlone reports whether a span of the source stands apart from its surroundings. It is ASCII
+// on one line, without a mark that has a meaning outside of links. A blank precedes it, and a
+// blank, or punctuation and a blank, follow. The start and the end of a line count as blanks.
 func (p *pass) standsAlone(span markdown.Span) bool {
 	for i := span.Start; i < span.End; i++ {
 		if c := p.src[i]; c >= utf8.RuneSelf || strings.IndexByte("|`\\<>&@$*_~\n", c) >= 0 {
@@ -154,8 +154,8 @@ func (p *pass) autolink(n *markdown.Inline) {
 	switch {
 	case p.removeStray(n.Span): // the next round judges the rest of the address
 	case p.endIsDisputed(n, l) || issue && l.Kind == markdown.BareWWW:
-		// With an entity before it, which a closing word may need, "www." begins no link. The next
-		// round finds the closing word before the bracket.
+		// A closing word before the address may need an entity, after which "www." begins no link.
+		// The next round finds the closing word before the bracket.
 		open := "<"
 		if l.Kind == markdown.BareWWW {
 			open = "<https://"
@@ -221,7 +221,7 @@ func (p *pass) endIsDisputed(n *markdown.Inline, l *markdown.Link) bool {
 }
 
 // containsSyntax reports whether some reader may see something else in an address: a code span, a
-// link, a mention, a character reference or another address.
+// link, a mention, an escape, a table cell, a character reference or another address.
 func containsSyntax(address string) bool {
 	for i := 0; i < len(address); i++ {
 		switch address[i] {

@@ -7,7 +7,8 @@ type mention struct {
 	offset int    // of the @
 	inert  bool   // a markZWSP follows the @
 	name   string // in lower case
-	// allowed is whether the configuration allows the name; see Sanitizer.admits.
+	// allowed is whether the configuration allows the name, which must directly follow the @; see
+	// Sanitizer.admits. It is false if the mention is inert.
 	allowed bool
 }
 
@@ -17,7 +18,8 @@ type mention struct {
 //
 // It finds more than GitHub does: every @ before a letter or digit, unless an
 // ASCII letter or digit precedes it in the same run of text and the run continues
-// after it, as in an e-mail address.
+// after it, as in an e-mail address. It also finds such an @ if isChained reports it,
+// and an @ before a tag that ends the text.
 func (s *Sanitizer) findMentions(text string, squeeze bool, found func(mention)) {
 	for from := 0; ; {
 		k := strings.IndexByte(text[from:], '@')
@@ -91,7 +93,8 @@ func wordContinues(text string, end int) bool {
 	return k > end && k < len(text) && isNameByte(text[k])
 }
 
-// mentionName reads "user" or "org/team" at text[i:].
+// mentionName reads "user" or "org/team" at text[i:], up to end. name is in lower case, and cut if
+// it is too long.
 func mentionName(text string, i int) (name string, end int) {
 	end = i
 	for end < len(text) && isNameByte(text[end]) {

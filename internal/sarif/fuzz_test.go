@@ -39,8 +39,8 @@ func FuzzMutated(f *testing.F) {
 }
 
 // checkLog asserts that cleaning a log twice gives the same as cleaning it once. If the log is
-// valid, the cleaned log and the prepared one are valid, too, and preparing is idempotent. Each
-// result that is left has a text and a path below the root of the repository.
+// valid, it can be cleaned, the cleaned log and the prepared one are valid, too, and preparing is
+// idempotent. Each result that is left then has a text and a path below the root of the repository.
 func checkLog(t *testing.T, raw []byte) {
 	t.Helper()
 	found, err := Validate(raw)
@@ -90,13 +90,14 @@ func checkLog(t *testing.T, raw []byte) {
 	}
 }
 
-// mutator changes a log at random: it deletes and repeats values, swaps those of members
-// with the same name, and sets numbers and texts to odd ones.
+// mutator changes a log at random: it deletes and repeats values, replaces values by others
+// under the same name, and sets numbers and texts to odd ones.
 type mutator struct {
 	rand *rand.Rand
-	seen map[string][]any // the values under each name
+	seen map[string][]any // the values under each name; those in a list x are under x[]
 }
 
+// collect adds to seen the value v under a name, and the values in it.
 func (m *mutator) collect(name string, v any) {
 	m.seen[name] = append(m.seen[name], v)
 	switch v := v.(type) {
@@ -111,7 +112,7 @@ func (m *mutator) collect(name string, v any) {
 	}
 }
 
-// mutate walks to a random place and changes what is there.
+// mutate walks to a random place in v and may change what is there. It returns what v becomes.
 func (m *mutator) mutate(name string, v any) any {
 	switch v := v.(type) {
 	case object:
