@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -9,7 +10,7 @@ import (
 
 var (
 	pytestTotals  = containing(" in ", `^(?:=+ )?(?:no tests ran|\d+ (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests passed)(?:, \d+ [a-z ]+)*) in [\d.:]+s(?: \([\d:]+\))?(?: =+)?$`)
-	pytestSection = starting("___", `^_{3,} (?:ERROR at (?:setup|teardown) of |ERROR collecting )?(.+?) _{3,}$`)
+	pytestSection = starting("___", `^_{3,} (ERROR at (?:setup|teardown) of |ERROR collecting )?(.+?) _{3,}$`)
 	pytestPlace   = containing(".py", `^(?:E +File ")?([^\s:"][^:"]*\.py)(?:", line |:)(\d+)(?:: \S|$)`)
 	pytestBanner  = starting("=", `^=+ (test session starts|short test summary info) =+$`)
 	pytestCounts  = lazyregexp.New(`(\d+) (failed|errors?|passed|xfailed|xpassed)\b`)
@@ -20,13 +21,20 @@ var (
 type pytestReader struct {
 	*collector
 	root     string
-	section  string             // the name of the one that is read
-	sections map[string]Failure // by their names: the message and the place of each
-	summing  bool               // the summary is being read
-	listed   map[string]bool    // the summary's tests
-	lines    int                // of the summary
+	section  *Failure                   // the message and the place of the one that is read; nil if there is none
+	sections map[pytestTitle][]*Failure // those that no line of a summary has taken yet
+	held     int                        // how many sections were kept
+	summing  bool                       // the summary is being read
+	listed   map[string]bool            // the summary's tests
+	lines    int                        // of the summary
 	failures []Failure
 	best     *pytestSummary // of the session that is read
+}
+
+// pytestTitle is the title of a section. Tests of one name in several files have the same title.
+type pytestTitle struct {
+	name    string
+	isError bool // in a fixture, a hook or while tests are collected
 }
 
 // pytestSummary is read from a line of totals and the summary above it. They are at the end of a
@@ -40,7 +48,7 @@ type pytestSummary struct {
 }
 
 func newPytest(c *collector) lineReader {
-	return &pytestReader{collector: c, sections: map[string]Failure{}, listed: map[string]bool{}}
+	return &pytestReader{collector: c, sections: map[pytestTitle][]*Failure{}, listed: map[string]bool{}}
 }
 
 func (p *pytestReader) line(line string) {
@@ -53,11 +61,11 @@ func (p *pytestReader) line(line string) {
 		if !p.summing { // another session begins
 			p.end()
 		}
-		p.failures, p.listed, p.lines, p.section = nil, map[string]bool{}, 0, ""
+		p.failures, p.listed, p.lines, p.section = nil, map[string]bool{}, 0, nil
 		return
 	}
 	if m := pytestSection.match(line); m != nil {
-		p.section = m[1]
+		p.begin(pytestTitle{m[2], m[1] != ""})
 		return
 	}
 	if pytestTotals.match(line) != nil {
@@ -70,10 +78,10 @@ func (p *pytestReader) line(line string) {
 			return
 		}
 	}
-	if p.section == "" || len(p.sections) > MaxFailures {
+	details := p.section
+	if details == nil {
 		return
 	}
-	details := p.sections[p.section]
 	if rest, ok := strings.CutPrefix(line, "E   "); ok && len(details.Message) < maxMessage && !strings.HasPrefix(rest, "  File ") {
 		details.Message += "\n" + strings.TrimSpace(rest)
 	}
@@ -81,7 +89,32 @@ func (p *pytestReader) line(line string) {
 	if m := pytestPlace.match(line); m != nil && !strings.HasPrefix(m[1], "/usr/") {
 		details.Path, details.Line = m[1], atoi(m[2])
 	}
-	p.sections[p.section] = details
+}
+
+// begin begins a section. Those after the first MaxFailures are not kept.
+func (p *pytestReader) begin(title pytestTitle) {
+	p.section = nil
+	if p.held == MaxFailures {
+		return
+	}
+	p.held++
+	p.section = &Failure{}
+	p.sections[title] = append(p.sections[title], p.section)
+}
+
+// take returns the message and the place that a section with a title has for a test in a file, and
+// takes the section out. Of several it is the first whose place is in the file, or the first: sections
+// and the lines of the summary have the same order.
+func (p *pytestReader) take(title pytestTitle, file string) Failure {
+	sections := p.sections[title]
+	if len(sections) == 0 {
+		return Failure{}
+	}
+	i := max(0, slices.IndexFunc(sections, func(f *Failure) bool { return f.Path == file }))
+	taken := *sections[i]
+	p.sections[title] = slices.Delete(sections, i, i+1)
+	p.held--
+	return taken
 }
 
 // summary reads "test_app.py::AddTest::test_add - AssertionError: -1 != 3".
@@ -103,14 +136,14 @@ func (p *pytestReader) summary(rest string, isError bool) {
 	}
 	file, test, isTest := strings.Cut(node, "::")
 	f := Failure{Name: node, Unit: file, Cause: Failed, Message: message}
-	section := strings.ReplaceAll(test, "::", ".")
+	title := pytestTitle{strings.ReplaceAll(test, "::", "."), isError}
 	switch {
 	case !isTest:
-		f.Name, f.Cause, section = "", Build, file
+		f.Name, f.Cause, title.name = "", Build, file
 	case isError:
 		f.Cause = Crash // a fixture or a hook
 	}
-	details := p.sections[section]
+	details := p.take(title, file)
 	f.Path, f.Line = details.Path, details.Line
 	if f.Path == "" {
 		f.Path = file
