@@ -109,7 +109,7 @@ func (w *run) fixable() []string {
 		if !isIn(w.root.dir, f) || !all && !named[path.Join(w.e.prefix, f)] {
 			continue
 		}
-		if all && !slices.ContainsFunc(w.chosen.fix.endings, func(e string) bool { return strings.HasSuffix(strings.ToLower(f), e) }) {
+		if all && !hasEnding(f, w.chosen.fix.endings) {
 			continue
 		}
 		if info, err := w.where.project.root.Lstat(f); err == nil && info.Mode().IsRegular() {
@@ -117,6 +117,12 @@ func (w *run) fixable() []string {
 		}
 	}
 	return files
+}
+
+// hasEnding reports whether a file's name ends with one of these, in upper or lower case.
+func hasEnding(name string, endings []string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(name, e) })
 }
 
 // argument returns a file's name as an argument: a name is never an option.
@@ -141,7 +147,7 @@ func (p *project) keep(dir string, endings, changed []string) (files map[string]
 	for subdirectory, here := range p.snapshot(dir, nil) {
 		for _, f := range here {
 			name := path.Join(dir, subdirectory, f.name)
-			if slices.Contains(changed, name) || !slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(name, e) }) {
+			if slices.Contains(changed, name) || !hasEnding(name, endings) {
 				continue
 			}
 			info, err := p.root.Lstat(name)

@@ -138,10 +138,17 @@ func excludeSlash(pattern string) string {
 		case pattern[i] == '\\' && i+1 < len(pattern):
 			i++
 			b.WriteByte(pattern[i])
-		case pattern[i] == '[' && i+1 < len(pattern) && (pattern[i+1] == '!' || pattern[i+1] == '^'):
-			b.WriteByte(pattern[i+1])
-			b.WriteByte('/')
-			i++
+		case pattern[i] == '[': // another one in the class is a character
+			length, err := checkClass(pattern[i:])
+			if err != nil {
+				continue
+			}
+			class := pattern[i+1 : i+length]
+			if class != "" && (class[0] == '!' || class[0] == '^') {
+				class = class[:1] + "/" + class[1:]
+			}
+			b.WriteString(class)
+			i += length - 1
 		}
 	}
 	return b.String()

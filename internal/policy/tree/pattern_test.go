@@ -48,6 +48,8 @@ func TestPatternsByUse(t *testing.T) {
 		{allowing, "docs/**", "docs/a/b", true}, {allowing, "docs/**", "docs", false}, {allowing, "docs/", "docs/a", true}, {allowing, "*.md", "a/b.md", false}, {allowing, "**/*.md", "b.md", true},
 		{allowing, "**", "a/b", true}, {allowing, "/a", "a", true}, {allowing, "A", "a", false}, {allowing, "a/**/b", "a/b", true}, {allowing, "a/**/b", "a/x/y/b", true}, {allowing, "a?c", "a/c", false}, {allowing, "{a,b}/x", "b/x", true},
 		{allowing, `\[a]`, "[a]", true}, {allowing, "[!a]", "b", true}, {allowing, "ä?", "äö", true},
+		{allowing, "docs[[!a]x", "docs/x", false}, {allowing, "docs[[!a]x", "docs!x", true}, {allowing, "docs[![]x", "docs/x", false}, {allowing, "docs[![]x", "docs.x", true},
+		{allowing, `docs[\[^a]x`, "docs/x", false}, {allowing, "docs[!]x", "docs/x", false},
 		{protecting, "x", "a/X/b", true}, {protecting, "/x", "a/x", false}, {protecting, "/x", "x/y", true}, {protecting, "a/x", "A/x/y", true}, {protecting, "a/x/**", "a/x", true}, {protecting, "*.Lock", "d/y.lock/z", true},
 		{protecting, "x/", "a/x/b", true}, {protecting, "CAFE\u0301", "café", true}, {protecting, "ab", "abc", false}, {protecting, "a/b*", "x/a/b", false},
 		{freeing, "x", "a/x", true}, {freeing, "x", "x/a", false}, {freeing, "x/", "a/x/b", true}, {freeing, "x/**", "x/b", true}, {freeing, "x", "X", false},
