@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// elsewhere is a server of somebody else's, which counts who connects to it.
+// elsewhere is a server of somebody else's, which counts the connections to it.
 type elsewhere struct {
 	addr  string
 	calls atomic.Int32
@@ -68,13 +68,13 @@ func TestStrangeRefusals(t *testing.T) {
 		"a page of HTML":          {comment, answer(422, `<html>no</html>`, "Content-Type", "text/html"), "validation", "status 422"},
 		"marks and commands":      {comment, answer(422, `{"message":"Validation Failed","errors":["a\u001b[31m\r\n::error::b\u202ec\u200bd\u3164e"]}`), "validation", "<U+200B>d<U+3164>e"},
 		"single sign-on":          {comment, answer(403, `{"message":"Resource protected by organization SAML enforcement. You must grant your OAuth token access to this organization."}`), "permission", "authorize the token for the organization's single sign-on"},
-		"a list of addresses":     {comment, answer(403, "{\"message\":\"Although you appear to have the correct authorization credentials, the `o` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.\"}"), "permission", "permissions do not help"},
+		"an IP allow list":        {comment, answer(403, "{\"message\":\"Although you appear to have the correct authorization credentials, the `o` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.\"}"), "permission", "permissions do not help"},
 		"blocked":                 {comment, answer(451, `{"message":"Repository access blocked","block":{"reason":"dmca"}}`), "feature-disabled", "blocked access to the repository for legal reasons"},
 		"gone":                    {comment, answer(410, ``), "not-found", "does not exist"},
 		"too large for a proxy":   {comment, answer(413, `<html>413</html>`), "validation", "GitHub refuses the request: status 413"},
 		"a limit for ever":        {comment, answer(403, `{"message":"You have exceeded a secondary rate limit"}`, "Retry-After", "99999999999999999999"), "rate-limited", "the rate limit is reached until 20"},
 		"a limit until 9999":      {comment, answer(429, `{}`, "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"), "rate-limited", "the rate limit is reached until 20"},
-		"a reset at no time":      {comment, answer(403, `{"message":"API rate limit exceeded"}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "9223372036854775807"), "rate-limited", "the rate limit is reached until 20"},
+		"a reset too far ahead":   {comment, answer(403, `{"message":"API rate limit exceeded"}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "9223372036854775807"), "rate-limited", "the rate limit is reached until 20"},
 		"renamed":                 {comment, answer(301, `{"message":"Moved Permanently"}`, "Location", "/repositories/42/issues/2/comments"), "not-found", "it has moved"},
 		"sent to another issue":   {comment, answer(307, `{}`, "Location", "/repos/Codertocat/Hello-World/issues/1/comments"), "not-found", "it has moved"},
 		"transferred":             {comment, answer(307, `{}`, "Location", "/repositories/7/issues/2/comments"), "not-found", "the issue was transferred"},
@@ -84,7 +84,7 @@ func TestStrangeRefusals(t *testing.T) {
 		"GraphQL: moved":          {create, answer(308, ``, "Location", "http://"+other.addr+"/graphql"), "malformed", "a redirect to another host"},
 		"GraphQL: forbidden":      {create, answer(200, `{"data":{"createDiscussion":null},"errors":[{"type":"FORBIDDEN","path":["createDiscussion"],"message":"Resource not accessible by integration"}]}`), "permission", "discussions: write"},
 		"GraphQL: limit for ever": {create, answer(200, `{"message":"You have exceeded a secondary rate limit."}`, "Retry-After", "999999999"), "rate-limited", "the rate limit is reached until 20"},
-		"GraphQL: a later limit":  {create, answer(200, `{"data":null,"errors":[{"message":"a"},{"type":"RATE_LIMITED","message":"b"}]}`, "Retry-After", "999999999"), "rate-limited", "the rate limit is reached until 20"},
+		"GraphQL: a second error": {create, answer(200, `{"data":null,"errors":[{"message":"a"},{"type":"RATE_LIMITED","message":"b"}]}`, "Retry-After", "999999999"), "rate-limited", "the rate limit is reached until 20"},
 		"GraphQL: reasons":        {create, answer(200, `{"data":{"createDiscussion":null},"errors":[{"type":"UNPROCESSABLE","path":["createDiscussion"],"message":"Title is\u001b[0m odd"}]}`), "validation", "Title is [0m odd"},
 	} {
 		t.Run(name, func(t *testing.T) {

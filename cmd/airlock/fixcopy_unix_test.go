@@ -18,8 +18,9 @@ import (
 )
 
 // tool plays Prettier in a project's node_modules: it finds that a.js is not formatted. With
-// --write it formats a.js, by its absolute name, in the directory where it runs. It then appends to
-// src/b.js through a link, makes a directory that nobody may write to, and does MORE.
+// --write it fails unless the directory where it runs has node_modules, and neither .git nor .venv.
+// There it formats a.js, by its absolute name. It then appends to src/b.js through a link, makes a
+// directory that nobody may write to, and does MORE.
 const tool = `#!/bin/sh
 case "$*" in
 *--check*) echo '[warn] a.js' >&2; exit 1;;
@@ -41,7 +42,7 @@ func newUnformatted(t *testing.T, more string) *user {
 	u.write("home/checks.yml", "checks:\n  lint-command: 'true'\n  build-command: 'true'\n  test-command: 'true'\n")
 	prettier := u.write("repo/node_modules/.bin/prettier", strings.Replace(tool, "MORE", more, 1))
 	if err := errors.Join(os.Chmod(prettier, 0o755), os.Symlink(filepath.Join(u.repo, "src"), filepath.Join(u.repo, "linked")),
-		os.Mkdir(filepath.Join(u.repo, "data"), 0o000)); err != nil { // such as a container's
+		os.Mkdir(filepath.Join(u.repo, "data"), 0o000)); err != nil { // unreadable, like a container's data
 		t.Fatal(err)
 	}
 	u.env = append(u.env, "PWD="+u.repo, "PATH="+filepath.Dir(prettier)+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -118,8 +119,9 @@ func TestCheckSuggestsInPlace(t *testing.T) {
 	}
 }
 
-// TestCheckNamesNoCopy asserts that no output names the directory in which a fix ran: it is
-// another one each time.
+// TestCheckNamesNoCopy asserts that no output names the directory in which a fix ran, which is
+// another one each time, and that the problem is what the script reports, although it has no check
+// form.
 func TestCheckNamesNoCopy(t *testing.T) {
 	t.Parallel()
 	u := newUnformatted(t, "exit 1")

@@ -22,7 +22,7 @@ type Pending struct {
 
 // Create begins a file below the directory; see Open for the name. An ordinary
 // file of that name is replaced, anything else is refused. The mode is 0644 less
-// the umask and, when this process is root, the owner that of the directory.
+// the umask. If this process is root, the file gets the directory's owner.
 func (d *Dir) Create(name string) (*Pending, error) {
 	parent, base, err := d.walk(name)
 	if err != nil {

@@ -181,7 +181,7 @@ func dropCapabilities() error {
 	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
 }
 
-// set lowers this process's limits for good.
+// set lowers this process's limits for good, and allows no core file.
 func (l Limits) set() error {
 	seconds := int64(0)
 	if l.CPU > 0 {

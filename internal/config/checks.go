@@ -27,8 +27,8 @@ type Checks struct {
 	FormatCommand, LintCommand, BuildCommand, TestCommand string
 	MaxRetries                                            *int // nil: phase.DefaultMaxRetries
 	SkipBuild, SkipTests                                  bool
-	// Phase has the settings that need no other form. These are ReviewsOnly, Informational, Roots,
-	// TimeLimit and RetryDelay; nothing else in it is set. A duration of 0 stands for the default.
+	// In Phase, only ReviewsOnly, Informational, Roots, TimeLimit and RetryDelay are set. A duration
+	// of 0 stands for the default.
 	Phase phase.Config
 	// MaxParallel is how many projects may be checked at the same time; 0: as many as
 	// there are processors.
@@ -102,7 +102,7 @@ func checksKey() key[SafeOutputs] {
 // ReviewsOnly is the word for checks that run only the reviews.
 const ReviewsOnly = "reviews-only"
 
-// checksSection returns the shape of the settings of the checks, or ReviewsOnly.
+// checksSection returns the shape of the value of checks: settings, ReviewsOnly or nothing.
 func checksSection() shape {
 	return matching(`{"anyOf": [{"$ref": "#/definitions/checks"}, {"const": "`+ReviewsOnly+`"}, {"type": "null"}]}`,
 		"settings, reviews-only or no value, such as {lint-command: make lint}",
@@ -169,7 +169,7 @@ func checkReportKeys() []key[ReportSettings] {
 	}
 }
 
-// reviewKey returns the key of one of the built-in reviewers: settings, or false.
+// reviewKey returns the key of one of the built-in reviewers: settings, true or false.
 func reviewKey(name string, check phase.Check, in func(*Checks) (settings *reviewer.Config, skip *bool)) key[Checks] {
 	return key[Checks]{
 		name: name, doc: "The built-in reviewer's settings; false leaves it out.",
@@ -252,7 +252,7 @@ func setRoots(d *decoder, given *node, _ any, c *Checks) {
 	}
 }
 
-// checkNames returns the shape of some of the six checks.
+// checkNames returns the shape of a list of names of checks.
 func checkNames() shape {
 	var names, spellings []string
 	for _, c := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview} {

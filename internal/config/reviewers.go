@@ -158,7 +158,7 @@ func severityMap(words []string) shape {
 	}}
 }
 
-// exitCodes returns the shape of one or several exit codes.
+// exitCodes returns the shape of an exit code, or of a list of them, which may be empty.
 func exitCodes() shape {
 	one := integerBetween(1, 255, 1)
 	schema := `{"anyOf": [{"type": "array", "items": ` + one.schema + `}, ` + one.schema + `]}`

@@ -42,8 +42,8 @@ func CarriesCode(res intake.Result) bool {
 	return slices.ContainsFunc(res.Accepted, func(a intake.Accepted) bool { return safeoutput.SpecOf(a.Item().Kind()).CarriesCode })
 }
 
-// lostCode returns why items that carry code came through only one door or none; ""
-// where all came through both.
+// lostCode returns why the first item that carries code and did not come through both doors was
+// stopped; "" where all came through.
 func lostCode(res intake.Result, denied []policy.Denied) string {
 	for _, r := range res.Rejected {
 		if safeoutput.SpecOf(r.Kind).CarriesCode {
@@ -59,9 +59,9 @@ func lostCode(res intake.Result, denied []policy.Denied) string {
 }
 
 // Load sets up the agent's changes for the items that carry code. It returns nil where the changes
-// are not available, and a Code with nothing but the reason where the workspace's clone cannot be
-// used. git is that clone, nil without one. release, which is never nil, undoes what was set up.
-// Errors carry their exit code.
+// are not available, and a Code with nothing but the reason where no File is given and the
+// workspace's clone cannot be used. git is that clone, nil without one. release, which is never
+// nil, undoes what was set up. Errors carry their exit code.
 func (c AgentCode) Load(git *LocalGit, ev event.Event, conn Connection) (code *apply.Code, release func(), err error) {
 	release = func() {}
 	var repo *gitrepo.Repo
@@ -174,8 +174,8 @@ func (c AgentCode) bases(git *LocalGit, ev event.Event) ([]string, error) {
 }
 
 // PathsBelow returns those of the paths that lie below dir, relative to it and with
-// slashes. Relative paths are relative to cwd. Empty paths, JSON texts and "-"
-// instead of a path, and paths elsewhere are left out.
+// slashes. Relative paths are relative to cwd. A text that is not a path is left out: "",
+// "-" or JSON.
 func PathsBelow(dir, cwd string, paths ...string) []string {
 	root, err := filepath.Abs(dir)
 	if err != nil {
@@ -194,7 +194,7 @@ func PathsBelow(dir, cwd string, paths ...string) []string {
 			continue
 		}
 		rel, err := filepath.Rel(root, abs)
-		if err != nil || !filepath.IsLocal(rel) { // a link may lead to one of them
+		if err != nil || !filepath.IsLocal(rel) { // dir or the path may lead through a link
 			rel, err = filepath.Rel(realPath(root), filepath.Join(realPath(filepath.Dir(abs)), filepath.Base(abs)))
 		}
 		if err == nil && filepath.IsLocal(rel) && rel != "." {

@@ -21,8 +21,8 @@ const (
 // statuses are the codes from best to worst: a loop is in the worst of its checks'.
 var statuses = []Status{Completed, Pass, Pending, InProgress, ReChecking, Fixing, AwaitingFix, Fail, Escalated}
 
-// transitions are the steps that the protocol allows. PASS → RE_CHECKING is the final pass,
-// in which a fix for one check must not have broken another.
+// transitions are the steps that the protocol allows. PASS → RE_CHECKING begins the last
+// round, which shows whether a fix for one check has broken another.
 var transitions = map[Status][]Status{
 	Pending:     {InProgress, Escalated},
 	InProgress:  {Pass, Fail, Escalated},

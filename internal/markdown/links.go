@@ -241,7 +241,7 @@ func parseDefinition(s string, pos int) (d parsedDefinition, next int, ok bool) 
 	return d, next, ok
 }
 
-// endOfLine skips spaces and the line break that has to follow.
+// endOfLine skips spaces and the line break, or the end of s, that has to follow.
 func endOfLine(s string, pos int) (next int, ok bool) {
 	pos = skipSpaces(s, pos)
 	if pos == len(s) {
@@ -298,7 +298,7 @@ func linkDestination(s string, pos int) (dest Span, next int, ok bool) {
 		}
 		i++
 	}
-	// To cmark, only a destination before a parenthesis may be empty, and
+	// To cmark, a bare destination may be empty only before a parenthesis, and
 	// something has to follow.
 	if i >= len(s) || i == pos {
 		return Span{}, pos, false

@@ -42,7 +42,7 @@ func TestModulesAreReadOnce(t *testing.T) {
 		for _, m := range modules {
 			got = append(got, m.dir)
 		}
-		if strings.Join(got, " ") != ". a b" {
+		if strings.Join(got, " ") != ". a b" { // the list has reached the bound before a names a/c
 			t.Errorf("the modules are %q", got)
 		}
 		if len(p.poms) > mostPoms {

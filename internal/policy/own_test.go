@@ -30,6 +30,8 @@ func review(n int) safeoutput.Item {
 	return &safeoutput.CreateReviewComment{Path: "a.go", Line: n, Body: "b"}
 }
 
+// everyOwnKind returns an item of each kind that Airlock makes of its own in a check and, last, one
+// of a kind that it may not make.
 func everyOwnKind() []safeoutput.Item {
 	return []safeoutput.Item{
 		review(3),
@@ -95,7 +97,7 @@ func TestJudgeOwn(t *testing.T) {
 		"no configuration": {Own: all}, "all staged": {Kinds: silent, Own: all, Staged: true},
 		"ours staged": {Kinds: silent, Own: policy.OwnSettings{CheckRun: true, Staged: true}},
 	} {
-		approved, _ := policy.Judge(cfg, on, acceptedOwn(t, everyOwnKind()[3]))
+		approved, _ := policy.Judge(cfg, on, acceptedOwn(t, everyOwnKind()[3])) // the check run
 		if len(approved) != 1 || !approved[0].Staged() {
 			t.Errorf("%s: %v is not staged", name, outcomes(approved, nil))
 		}

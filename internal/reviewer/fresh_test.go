@@ -28,8 +28,8 @@ func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 		{"a hash of files in a directory", "a.rb", "ruby/weak-hash", "data = read(Dir.pwd)\nDigest::SHA1.hexdigest(data)\n", false},
 		{"a protocol that only a comment names", "a.go", "go/weak-hash", "func token(user User) [16]byte {\n\t// gravatar, etag\n\treturn md5.Sum([]byte(user.Password))\n}\n", true},
 		{"a setting that only a comment names", "a.py", "python/tls-verification", "def f():\n    # insecure = {\n    ctx.verify_mode = ssl.CERT_NONE\n", true},
-		{"what evaluates for a living", "src/expression/a.py", "python/code-injection", "def f(text):\n    return eval(text)\n", false},
-		{"what evaluates what a request sends", "src/expression/a.py", "python/code-injection", "def f():\n    return eval(request.args['a'])\n", true},
+		{"a package that evaluates expressions", "src/expression/a.py", "python/code-injection", "def f(text):\n    return eval(text)\n", false},
+		{"a request in such a package", "src/expression/a.py", "python/code-injection", "def f():\n    return eval(request.args['a'])\n", true},
 		{"a function that evaluates expressions", "A.java", "java/code-injection", "import ognl.Ognl;\nclass A { Object parseExpression(String text) { return Ognl.parseExpression(text); } }\n", false},
 		{"text that is evaluated elsewhere", "A.java", "java/code-injection", "import ognl.Ognl;\nclass A { Object show(String text) { return Ognl.parseExpression(text); } }\n", true},
 		{"a script of developers", "scripts/a.js", "javascript/command-injection", "child_process.execSync(`git push origin ${branch}`);\n", false},
@@ -78,8 +78,8 @@ func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 		{"a service that people use", "deploy.yaml", secretRule, "URL: \"postgresql://postgres:FmTKs5vX52ufKR1r" + "d8tn4MoSP7zvCJwb@db.internal/postgres\"\n", true},
 		{"the program's own path", "a.rb", "ruby/command-injection", "list = `#{cargo} install --list`\n", false},
 		{"a name after the program", "a.rb", "ruby/command-injection", "list = `#{cargo} install #{name}`\n", true},
-		{"a setting that says so", "a.js", "javascript/tls-verification", "function f() {\n  if (!this.rejectUnauthorized) {\n    o.tls = { rejectUnauthorized: false };\n  }\n}\n", false},
-		{"the same without a setting", "a.js", "javascript/tls-verification", "function f() {\n  if (ready) {\n    o.tls = { rejectUnauthorized: false };\n  }\n}\n", true},
+		{"verification that an option switches off", "a.js", "javascript/tls-verification", "function f() {\n  if (!this.rejectUnauthorized) {\n    o.tls = { rejectUnauthorized: false };\n  }\n}\n", false},
+		{"verification that is off without an option", "a.js", "javascript/tls-verification", "function f() {\n  if (ready) {\n    o.tls = { rejectUnauthorized: false };\n  }\n}\n", true},
 		{"the number of a process", "a.rb", "ruby/command-injection", "`pargs -a #{real_pid} | grep a`\n", false},
 		{"a literal of SQL", "a.py", "python/sql-injection", "def f(x):\n    db.execute(f'SELECT a FROM b WHERE c = {literal_string(x)}')\n", false},
 		{"a certificate that is validated if asked for", "a.py", "python/tls-verification", "def f(r):\n    if not r.validate_cert:\n        ctx.verify_mode = ssl.CERT_NONE\n", false},
@@ -92,7 +92,7 @@ func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 		{"a condition that a request sends", "a.go", "go/sql-injection", "import \"gorm.io/gorm\"\n\nfunc f(c *gin.Context) {\n\tdb.Where(c.Query(\"filter\")).First(&a)\n}\n", true},
 		{"an action of a list", "a.rb", "ruby/code-injection", "def power\n  return invalid unless ACTIONS.include?(params[:action])\n  host.power.send(params[:action].to_sym)\nend\n", false},
 		{"an action of a request", "a.rb", "ruby/code-injection", "def power\n  return invalid unless allowed\n  host.power.send(params[:action].to_sym)\nend\n", true},
-		{"a root in a file for composing", "docker-compose.yaml", "hard-coded-credential", "MYSQL_ROOT_PASSWORD: toor\n", false},
+		{"a root password in docker-compose.yaml", "docker-compose.yaml", "hard-coded-credential", "MYSQL_ROOT_PASSWORD: toor\n", false},
 	} {
 		if found := slices.Contains(findingRules(t, c.path, SecurityReview, c.code), c.rule); found != c.want {
 			t.Errorf("%s: %s found: %v, want %v", c.name, c.rule, found, c.want)
@@ -104,16 +104,16 @@ func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 // have it mostly for good reasons, and that similar code is found by default. The rule large-binary
 // has to be switched on as well.
 func TestFormsThatAreOffByDefault(t *testing.T) {
-	old := []changes.Span{{First: 1, Last: 1}} // the line that switches a test off; the test was there before
+	firstLine := []changes.Span{{First: 1, Last: 1}} // it switches the test off; only it is new
 	for _, c := range []struct {
 		name, rule string
 		file       File
 		byDefault  bool
 	}{
-		{"a test that is switched off", "disabled-test", File{Path: "test_a.py", Text: "@pytest.mark.skip\ndef test_a():\n    f()\n", Changed: old}, true},
+		{"a test that is switched off", "disabled-test", File{Path: "test_a.py", Text: "@pytest.mark.skip\ndef test_a():\n    f()\n", Changed: firstLine}, true},
 		{"a test that is switched off with a word", "disabled-test", File{Path: "test_a.py", Text: "@unittest.skip(\n    'broken')\ndef test_a():\n    f()\n", Changed: []changes.Span{{First: 1, Last: 2}}}, true},
 		{"a new test that is off", "disabled-test", File{Path: "test_a.py", Text: "@pytest.mark.skip\ndef test_a():\n    f()\n", Changed: []changes.Span{{First: 1, Last: 3}}}, false},
-		{"a test in Rust that is switched off", "disabled-test", File{Path: "tests/a.rs", Text: "#[ignore]\n#[test]\nfn a() {\n    f();\n}\n", Changed: old}, true},
+		{"a test in Rust that is switched off", "disabled-test", File{Path: "tests/a.rs", Text: "#[ignore]\n#[test]\nfn a() {\n    f();\n}\n", Changed: firstLine}, true},
 		{"a new file of tests", "disabled-test", File{Path: "a.test.js", Text: "xit('a', () => {\n  f();\n});\n"}, false},
 		{"a hash of a secret", "go/weak-hash", File{Path: "a.go", Text: "func f(secret []byte) [16]byte {\n\treturn md5.Sum(secret)\n}\n"}, false},
 		{"a hash of a password", "go/weak-hash", File{Path: "a.go", Text: "func f(password []byte) [16]byte {\n\treturn md5.Sum(password)\n}\n"}, true},
@@ -152,7 +152,7 @@ func TestWhatAChangeSaysOfItselfHidesNothing(t *testing.T) {
 		last := strings.Count(text, "\n")
 		for what, c := range map[string]struct {
 			changed []changes.Span
-			looks   bool
+			want    bool
 		}{
 			"a new file":      {nil, true},
 			"its last line":   {[]changes.Span{{First: last, Last: last}}, false},
@@ -160,8 +160,8 @@ func TestWhatAChangeSaysOfItselfHidesNothing(t *testing.T) {
 		} {
 			result := security(t, everyRule(t), File{Path: "lib/a.js", Text: text, Changed: c.changed})
 			found := slices.Contains(rulesOf(append(result.Findings, result.Unchanged...)), "javascript/command-injection")
-			if found != c.looks || (len(result.Skipped) == 0) != c.looks {
-				t.Errorf("%s, %s: found: %v, left out: %v; want it found: %v", name, what, found, result.Skipped, c.looks)
+			if found != c.want || (len(result.Skipped) == 0) != c.want {
+				t.Errorf("%s, %s: found: %v, left out: %v; want it found: %v", name, what, found, result.Skipped, c.want)
 			}
 		}
 	}

@@ -128,7 +128,7 @@ func (f File) withoutChanges() File {
 }
 
 // isMinified reports whether a line is over longestLine. A file of shorter lines does not become
-// minified by a change that adds a longer one.
+// minified by a change that adds a longer one, unless the change adds all its text.
 func (f File) isMinified() bool {
 	if !hasLineOver(f.Text, longestLine) {
 		return false
@@ -162,12 +162,13 @@ func hasLineOver(text string, most int) bool {
 // secret-general.
 const secretRule = "secret"
 
-// madeInTests are the rules for secrets that tests make for themselves: tokens that they sign with
-// a key of their own, UUIDs under the name of a vendor, and passwords in addresses for a parser.
+// madeInTests are the rules for secrets that tests make for themselves, such as tokens that they
+// sign with a key of their own, UUIDs under the name of a vendor, and passwords in addresses for a
+// parser.
 var madeInTests = wordSetOf("jwt jwt-base64 heroku-api-key url-password vault-service-token sql-password xml-password php-password")
 
-// recordedPage matches the paths of pages that tests have recorded from elsewhere. A secret in such
-// a page is the other site's.
+// recordedPage matches the paths of pages. Those of tests were recorded from elsewhere, and a
+// secret in them is the other site's.
 var recordedPage = lazyregexp.New(`(?i)\.(html?|mhtml)$`)
 
 // loginRules are the rules for credentials that people write into commands, addresses and settings.
@@ -188,22 +189,22 @@ var (
 // use alone, and signed addresses, which anybody may see, contain a key's number.
 var halfOf = map[string]string{"aws-access-token": "aws-secret-access-key", "aws-secret-access-key": "aws-access-token"}
 
-// numberOf are the rules for the number of a key, if the key itself has no form of its own.
-// isLikelyKey matches text that can be that key.
+// keyNumbers are the rules for the number of a key, if the key itself has no form of its own.
+// likelyKey matches text that can be that key.
 var (
-	numberOf    = wordSetOf("alibaba-access-key tencent-secret-id volcengine-access-key")
-	isLikelyKey = lazyregexp.New(`[A-Za-z0-9+/]{28,64}`)
+	keyNumbers = wordSetOf("alibaba-access-key tencent-secret-id volcengine-access-key")
+	likelyKey  = lazyregexp.New(`[A-Za-z0-9+/]{28,64}`)
 )
 
 // lacksKey reports whether nothing near the number of a key can be the key, so that the number is
 // of no use.
 func (f File) lacksKey(h secrets.Hit) bool {
 	const near = 120 // bytes
-	if !numberOf[h.Rule] || h.Encoded {
+	if !keyNumbers[h.Rule] || h.Encoded {
 		return false
 	}
 	for _, text := range []string{f.Text[max(0, h.Start-near):h.Start], f.Text[h.End:min(len(f.Text), h.End+near)]} {
-		for _, run := range isLikelyKey.FindAllString(text, -1) {
+		for _, run := range likelyKey.FindAllString(text, -1) {
 			if strings.ContainsAny(run, "0123456789") && strings.ToLower(run) != run && strings.ToUpper(run) != run {
 				return false
 			}
@@ -221,8 +222,8 @@ var issuersPrefix = lazyregexp.New(`^(?:gh[pousr]_|github_pat_|gl(?:pat|dt|rt|so
 
 // isUnmistakable reports whether a hit is a secret, whoever wrote it: a known one, a private key,
 // or a key in the form of its issuer. A private key does not count if it is in a copied library or
-// made up. A key in an issuer's form does not count in tests, manuals, examples and comments, where
-// people invent such keys.
+// made up. A key in an issuer's form does not count in comments, tests, manuals, examples and the
+// files of startedForTests, where people invent such keys.
 func (f File) isUnmistakable(h secrets.Hit) bool {
 	switch {
 	case h.Rule == privateKey:
@@ -232,7 +233,7 @@ func (f File) isUnmistakable(h secrets.Hit) bool {
 	case testPath.MatchString(f.Path), manualPath.MatchString(f.Path), docsPath.MatchString(f.Path), isExample(f.Path), startedForTests.MatchString(f.Path), f.isInComment(h.Start):
 		return false
 	}
-	return halfOf[h.Rule] != "" || numberOf[h.Rule] || issuersPrefix.MatchString(f.Text[h.Start:h.End])
+	return halfOf[h.Rule] != "" || keyNumbers[h.Rule] || issuersPrefix.MatchString(f.Text[h.Start:h.End])
 }
 
 // isInComment reports whether the line of a byte begins like a comment.
@@ -290,15 +291,15 @@ func (r *Reviewer) findSecrets(f File) []finding.Finding {
 		if f.isForShow(h) {
 			rule = general
 		}
-		form := rule.Precision
+		precision := rule.Precision
 		switch {
 		case rule != precise:
 		case f.lacksKey(h):
-			form = finding.PrecisionLow
+			precision = finding.PrecisionLow
 		case !f.isUnmistakable(h) || halfOf[h.Rule] != "" && !named[halfOf[h.Rule]]:
-			form = finding.PrecisionMedium
+			precision = finding.PrecisionMedium
 		}
-		if !r.config.selects(rule, form) {
+		if !r.config.selects(rule, precision) {
 			continue
 		}
 		one := rule.finding(f.Path, "", finding.Range{StartLine: h.Line, StartColumn: h.Column, EndLine: h.EndLine, EndColumn: h.EndColumn})

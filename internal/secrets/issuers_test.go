@@ -40,8 +40,8 @@ func TestEveryIssuerRuleFindsWhatItsExpressionDescribes(t *testing.T) {
 	}
 }
 
-// documented are the forms of secrets as their issuers document them, in Go's syntax of
-// expressions.
+// documented are the forms of secrets as their issuers, or the programs that read them, document
+// them: expressions in Go's syntax, except those of literal.
 var documented = map[string]string{
 	"1Password service account": `ops_eyJ[A-Za-z0-9]{300}`,
 	"Airtable":                  `pat[A-Za-z0-9]{14}\.[0-9a-f]{64}`,
@@ -264,7 +264,7 @@ func TestSecretsInEveryEncoding(t *testing.T) {
 		"a list of values":     func(text string) string { return "a," + text + ",b" },
 		"HTML":                 func(text string) string { return "<b>" + text + "</b>" },
 		"a sentence":           func(text string) string { return "(" + text + ")." },
-		"between line ends":    func(text string) string { return `a\n` + text + `\n` },
+		"escaped line ends":    func(text string) string { return `a\n` + text + `\n` },
 	} {
 		for name, secret := range secrets {
 			text := "before " + write(secret) + " after\n"

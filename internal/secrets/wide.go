@@ -44,7 +44,7 @@ func wideRun(text string, from, zero int) (start, end int, plain []byte) {
 	}
 	// Big-endian text after other text is read as little-endian, shifted by one byte: the last
 	// byte of the other text became a character, and the last character of the run is missing. It
-	// is added here.
+	// is added here. After 0xFE, the end of a byte order mark, the text is really little-endian.
 	if isShifted := start > from && char == 0 && text[start-1] != 0xFE; isShifted && end < len(text) && wideByte(text[end]) {
 		plain = append(plain, text[end])
 		end++

@@ -95,7 +95,7 @@ func TestToolsSayWhatIsLeftOut(t *testing.T) {
 }
 
 // TestToolsSayOnceWhatIsLeftOut asserts that the answer to an accepted call names only once a part
-// that the first door leaves out, even if the call is checked against an event as well.
+// that intake leaves out, even if the call is checked against an event as well.
 func TestToolsSayOnceWhatIsLeftOut(t *testing.T) {
 	s, _ := safeOutputsOn(t, "create-issue:\nadd-issue-label: {max: 1}\n", doors.Rehearsal{Event: &event.Event{Name: "issues", Number: 7, Repo: event.Repo{Owner: "o", Name: "r"}}})
 	session := connect(t, s.Serve)
@@ -151,9 +151,9 @@ func TestCallsAtOnceAreCounted(t *testing.T) {
 	}
 }
 
-// TestLinesThatAreNotMessages asserts that each such line is answered with an error, that the
-// requests after it are answered, and that neither a byte order mark nor the end of the input loses
-// an answer.
+// TestLinesThatAreNotMessages asserts that each such line but the empty one is answered with an
+// error, that the requests after it are answered, and that neither a byte order mark nor the end of
+// the input loses an answer.
 func TestLinesThatAreNotMessages(t *testing.T) {
 	s, _ := safeOutputs(t, "create-issue:\n")
 	input := "\ufeff" + begin + strings.Join([]string{
@@ -170,7 +170,7 @@ func TestLinesThatAreNotMessages(t *testing.T) {
 	}
 	for _, problem := range refused {
 		if !strings.HasPrefix(problem, "-32700 ") {
-			t.Errorf("a line that is not JSON is refused by %s", problem)
+			t.Errorf("a line that is not a message is refused by %s", problem)
 		}
 	}
 }

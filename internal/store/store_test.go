@@ -42,6 +42,7 @@ func TestTransactions(t *testing.T) {
 			err error
 		}{{"kept", nil}, {"undone", failure}} {
 			err := s.Transact(ctx, func(tx store.Tx) error {
+				// The number of a parameter counts, not where it is in the statement.
 				n, err := tx.Exec(ctx, `INSERT INTO things (id, n) VALUES ($2, $1)`, 7, c.id)
 				if err != nil || n != 1 {
 					t.Errorf("Exec = %d, %v, want 1 row", n, err)
@@ -286,8 +287,8 @@ func TestWaitingTooLongForSQLiteIsALock(t *testing.T) {
 	}
 }
 
-// TestTroubleOfPostgres asserts that only a full disk counts as a full store: a server that is out of
-// memory has room for what is to be written.
+// TestTroubleOfPostgres asserts which kind of trouble each error of Postgres is. Only a full disk
+// counts as a full store: a server that is out of memory has room for what is to be written.
 func TestTroubleOfPostgres(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]store.Kind{

@@ -160,7 +160,8 @@ func (s *stream) endFlood() {
 	}
 }
 
-// read passes a line to all readings.
+// read passes a line to all readings, or only to s.objects if it begins like an object and
+// s.objects has recognised the form. It notes the command lines of scripts.
 func (s *stream) read(line string) {
 	r := s.r
 	s.objects.line(line)

@@ -35,7 +35,8 @@ func TestRulesOfSARIF(t *testing.T) {
 	}
 }
 
-// TestScores checks that a security-severity becomes a severity by the bounds of code scanning.
+// TestScores checks that a security-severity becomes a severity by the bounds of code scanning. One
+// that is not a score leaves the severity of the result's level, which is medium without a level.
 func TestScores(t *testing.T) {
 	t.Parallel()
 	for score, want := range map[string]finding.Severity{
