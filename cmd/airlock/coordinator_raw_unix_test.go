@@ -120,7 +120,7 @@ func TestCoordinatorAnswersWhateverIsSent(t *testing.T) {
 		"a chunk beyond numbers":      {chunked("fffffffffffffffff\r\n{}\r\n0\r\n\r\n"), 400, "invalid_request"},
 		"a chunk below 0":             {chunked("-2\r\n{}\r\n0\r\n\r\n"), 400, "invalid_request"},
 		"a chunk without its end":     {chunked("2\r\n{}0\r\n\r\n"), 400, "invalid_request"},
-		"a chunk that is longer":      {chunked("1\r\n{}\r\n0\r\n\r\n"), 400, "invalid_request"},
+		"a chunk beyond its length":   {chunked("1\r\n{}\r\n0\r\n\r\n"), 400, "invalid_request"},
 		"chunks without an end":       {chunked("2\r\n{}\r\n"), 400, "invalid_request"},
 		"a chunk's long extension":    {chunked("2;" + strings.Repeat("x", 10_000) + "\r\n{}\r\n0\r\n\r\n"), 400, "invalid_request"},
 		"one chunk over the limit":    {chunked("100001\r\n" + strings.Repeat(" ", 1<<20+1) + "\r\n0\r\n\r\n"), 413, "request_too_large"},
@@ -217,7 +217,7 @@ func TestCoordinatorAnswersWhateverIsSent(t *testing.T) {
 }
 
 // TestCoordinatorAnswersHTTPWhereTLSIs asserts that a client that speaks HTTP to a server with a
-// certificate is asked to use https.
+// certificate is asked to use https, and that HTTPS works with HTTP/1.1 and HTTP/2.
 func TestCoordinatorAnswersHTTPWhereTLSIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

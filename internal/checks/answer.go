@@ -68,8 +68,8 @@ func (a Answer) results(doc *checkreport.Document) error {
 	return err
 }
 
-// refuse answers input that cannot be validated as spec 000 requires: every check failed, and each
-// problem is listed.
+// refuse answers input that cannot be validated. As spec 000 requires, the answer is that every
+// check failed, and lists each problem.
 func (a Answer) refuse(invalid *phase.InvalidInput) error {
 	raw, err := phase.Refused(a.masked(invalid.Problems)).Encode()
 	if err != nil {

@@ -87,9 +87,9 @@ func TestChecks(t *testing.T) {
 		"test-command", "test_command", "max-retries", "max_retries", "skip-", "skip_", "new-only", "new_only", "max-parallel", "max_parallel", "time-limit", "time_limit", "retry-delay", "retry_delay", "pass-env", "pass_env",
 		"security-review: f", "security_review: f", "min-severity", "min_severity", "exit-codes", "exit_codes", "max-file-size", "max_file_size", "review-comments", "review_comments", "check-run", "check_run", "security-report", "security_report")
 	for name, text := range map[string]string{
-		"with -": allChecks,
-		"with _": names.Replace(allChecks),
-		"below":  "safe-outputs:" + strings.ReplaceAll(allChecks, "\n", "\n  "),
+		"with -":             allChecks,
+		"with _":             names.Replace(allChecks),
+		"below safe-outputs": "safe-outputs:" + strings.ReplaceAll(allChecks, "\n", "\n  "),
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, err := Parse("x", []byte(text))

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// TestContradictionsOfBranches compares the warning with names that the second door makes: a
-// prefix and a pattern are warned of if and only if no name of a sample is allowed.
+// TestContradictionsOfBranches compares the warning with names that policy makes: a prefix
+// and a pattern are warned of if and only if no name of a sample is allowed.
 func TestContradictionsOfBranches(t *testing.T) {
 	asked := []string{"x", "a/b", "fix/1", "ai/fix/1", "bot", "bot-1", "ai/x", "x-ai/x", "a-b/c", "abc/def/ghi", "ai.x", "ö", "feature #1", "f1/ai/y", "a/b/c/d", "a/i/y", "a/b/z", "ai/q/y", "xi/q"}
 	prefixes := []string{"", "ai/", "bot-", "a/b/", "x", "bot+"}

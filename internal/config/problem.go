@@ -44,10 +44,11 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxProblems is how many problems are listed.
+// maxProblems is how many problems are listed at most.
 const maxProblems = 50
 
-// err returns the problems sorted by place, or nil when there are none.
+// err returns the problems sorted by place, or nil when there are none. If there are more than
+// maxProblems, the last entry says how many are left out.
 func (p Problems) err() error {
 	if len(p) == 0 {
 		return nil

@@ -46,7 +46,7 @@ func (c *Client) AddLabels(ctx context.Context, r Repo, n int, labels []string) 
 	return names, err
 }
 
-// nameKey is the key of a list whose entries are names.
+// nameKey returns the key of an entry in a list of names: the name itself.
 func nameKey(name string) string { return name }
 
 func labelNames(labels []*github.Label) []string {

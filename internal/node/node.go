@@ -101,7 +101,7 @@ func Open(ctx context.Context, cfg Config, deps Deps) (_ *Node, err error) {
 // StoreName returns the name of the node's store, as people may read it.
 func (n *Node) StoreName() string { return n.store.Name() }
 
-// Work carries out runs until ctx ends; then it drains the node.
+// Work waits until ctx ends, while the node carries out runs; then it drains the node.
 func (n *Node) Work(ctx context.Context) {
 	<-ctx.Done()
 	n.log.Info("shutting down", "drain", n.drain)

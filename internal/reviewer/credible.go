@@ -15,14 +15,14 @@ const (
 var (
 	// standIn matches placeholders for a credential: changeme, ${PASSWORD}.
 	standIn = lazyregexp.New(`(?i)example|oauth|placeholder|redacted|anonymous|bogus|dead_?beef|d3adb33f|ssword|change_?-?(me|it)|your|dummy|not_?-?a_?-?real|replace|xxx|\?\?|\.\.\.|\*\*\*|<|>|\[|\]|\$|\{|\}|%[sdv(]|pass_?(word|wd|phrase)|secret|^test|test$|^(p|pw|pwd|pass|passwd|user|username|token|key|apikey|foo|bar|baz|abc|none|null|nil|true|false|undefined|string|required|optional|hidden|x+|0+|1+|me|my)\d*$`)
-	// methodName matches names of methods and formats: sha256, oauth2.
+	// methodName matches names of algorithms, formats and form fields: sha256, oauth2, input1.
 	methodName = lazyregexp.New(`(?i)^(md[245]|sha-?\d+|[bs]crypt\d*|argon2\w*|pbkdf2\w*|utf-?(8|16)|base(32|64)|oauth2?|[hrep]s\d{3}|x509|v\d+(\.\d+)*|u?int\d+|text\d*|input\d*|field\d*|aes-?\d+[\w-]*)$`)
 	// identifier matches names of several words: keys of texts, names of settings.
 	identifier = lazyregexp.New(`^([a-z]+|[A-Z]+|[A-Z][a-z]+)([._:-]?([a-z]+|[A-Z][a-z]*|[A-Z]+|\d))*$`)
 	// wordAndDigits matches texts such as hunter2.
 	wordAndDigits = lazyregexp.New(`^[A-Za-z]*[0-9]+$`)
-	// passwordName matches names of passwords. A mixed text under such a name is seldom a key that
-	// names something else.
+	// passwordName matches names of passwords. A mixed text under such a name is seldom an
+	// identifier.
 	passwordName = lazyregexp.New(`(?i)pass_?(word|wd|phrase)?$|pwd$`)
 	// codePart matches a call, an index, and a name with its type or package, in code, and a path.
 	codePart = lazyregexp.New(`\w[(\[]\w*[)\]]|::|->|^[/.]`)
@@ -42,8 +42,9 @@ func isCounted(text string) bool {
 }
 
 // isCredible reports whether a text, which a name like password has as its value, looks like
-// a secret: letters with digits or signs, unlike a name of something else. compared is set
-// where the program compares the name with the text.
+// a secret: a common password, six or more digits and signs, or letters with digits or signs,
+// unlike a name of something else. compared is set where the program compares the name with
+// the text.
 func isCredible(name, text string, compared bool) bool {
 	if commonPasswords[text] && !strings.Contains(strings.ToLower(name), "key") {
 		return true
@@ -105,7 +106,8 @@ func parts(text string) int {
 func isMixed(text string) bool { return len(text) >= 8 && turns(text) >= 3 }
 
 // isRandom reports whether a text looks random, whatever is around it: it is long and mixed, has
-// letters of both cases or no signs between them, and is not a placeholder.
+// letters of both cases or, if it has at least 32 characters, no signs between them, and is not a
+// placeholder.
 func isRandom(text string) bool {
 	hasBothCases := strings.ToLower(text) != text && strings.ToUpper(text) != text
 	return len(text) >= 16 && turns(text) >= 6 && (hasBothCases || len(text) >= 32 && !strings.ContainsAny(text, "-_.:")) && !standIn.MatchString(text)

@@ -58,7 +58,7 @@ func (r *references) allows(name string) bool {
 }
 
 // allowsPath reports whether a link may lead to a path of a host. Only a link to an issue, a
-// pull request or a discussion refers to a repository.
+// pull request or a discussion refers to a repository. host is "" for a relative link.
 func (r *references) allowsPath(host, path string) bool {
 	if !r.limited || r.all || host != "" && !slices.Contains(r.hosts, host) {
 		return true
@@ -88,8 +88,8 @@ type repoReference struct {
 }
 
 // find calls found for each reference in text that is not allowed or is inert already. With squeeze
-// it looks through the bytes that vanish. It finds more than GitHub does: every # before a digit,
-// and names in any form.
+// it ignores the bytes that vanish. It finds more than GitHub does: every # and every "GH-" before
+// a digit, and names in any form.
 func (r *references) find(text string, squeeze bool, q *squeezed, found func(repoReference)) {
 	if !r.limited || !mayClose(text) {
 		return

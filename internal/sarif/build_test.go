@@ -87,6 +87,7 @@ func TestBuild(t *testing.T) {
 	run := lookup(t, log, "runs/0")
 	wantAt(t, run, "automationDetails/id", "checks/")
 	wantAt(t, run, "tool/driver/version", "1.2.3")
+	// The results are sorted by path and line, and the rules by their first result.
 	wantAt(t, run, "results/0/ruleId", "finding-low")
 	wantAt(t, run, "results/1/level", "warning")
 	wantAt(t, run, "results/2/level", "note")

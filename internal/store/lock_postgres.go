@@ -26,7 +26,8 @@ const (
 )
 
 // lockSchema is the table of the last holder of each lock on PostgreSQL, until that holder releases
-// it. The lock itself does not show whether somebody else has had it in between.
+// it. The lock itself does not show whether somebody else had it while its connection was
+// interrupted.
 var lockSchema = Schema{Package: "locks", Steps: []Step{{Postgres: `CREATE TABLE lock_holders (name TEXT PRIMARY KEY, holder TEXT NOT NULL)`}}}
 
 // postgresLock is an advisory lock on a connection of its own. When the process ends, so does the
@@ -94,7 +95,8 @@ func unlockAndClose(conn *pgx.Conn) {
 	_ = conn.Close(ctx)
 }
 
-// hold implements heldLock: the lock is held as long as its connection answers.
+// hold implements heldLock: the lock is held as long as its connection answers. Where the
+// connection does not, hold takes the lock again.
 func (l *postgresLock) hold(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

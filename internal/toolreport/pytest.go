@@ -16,8 +16,8 @@ var (
 	pytestCounts  = lazyregexp.New(`(\d+) (failed|errors?|passed|xfailed|xpassed)\b`)
 )
 
-// pytestReader reads pytest: the summary lists what failed, and the sections before it
-// give the places.
+// pytestReader reads pytest: the summary lists what failed, and the sections before it give the
+// messages and the places.
 type pytestReader struct {
 	*collector
 	root     string
@@ -43,7 +43,7 @@ type pytestTitle struct {
 type pytestSummary struct {
 	failed   int
 	agrees   bool // the summary lists as many failures
-	none     bool // the totals count no tests, or only skipped ones
+	none     bool // the totals count no test that ran
 	failures []Failure
 }
 
@@ -179,7 +179,7 @@ func (p *pytestReader) totals(line string) {
 
 // replaces reports whether the totals s count instead of earlier ones, which are nil if there are
 // none. Totals that agree with their summary count rather than those that do not. If both agree or
-// neither does, the totals with more failures count.
+// neither does, the totals with more failures count, and of equal ones the later.
 func (s *pytestSummary) replaces(before *pytestSummary) bool {
 	switch {
 	case before == nil:

@@ -95,7 +95,7 @@ func (d Dispatches) Add(req acceptance.Request, head string, now time.Time) (acc
 			return acceptance.Dispatch{}, err
 		}
 		if n := len(earlier); n > 0 && !now.After(earlier[n-1].DispatchedAt) {
-			now = earlier[n-1].DispatchedAt.Add(time.Nanosecond) // the order is that of times
+			now = earlier[n-1].DispatchedAt.Add(time.Nanosecond) // List sorts by time
 		}
 		next, err := acceptance.NewDispatch(req, head, earlier, now)
 		if err != nil {
@@ -125,7 +125,7 @@ func (d Dispatches) Accept(dispatch acceptance.Dispatch, r acceptance.Response) 
 	return d.writeOnce(dispatch, "answer", r)
 }
 
-// KeepLate stores a response that is not applied.
+// KeepLate stores a response that came too late to be applied.
 func (d Dispatches) KeepLate(dispatch acceptance.Dispatch, r acceptance.Response) error {
 	for i := 1; ; i++ {
 		if err := d.writeOnce(dispatch, fmt.Sprintf("late-%d", i), r); !errors.Is(err, os.ErrExist) {
