@@ -13,7 +13,7 @@ import (
 // Limits of evidence.
 const (
 	maxSnippet = 500     // characters, as the spec has it
-	maxKept    = 1 << 20 // bytes of one file, of which the beginning and the end are kept
+	maxKept    = 1 << 20 // bytes of one file; of a larger one, the beginning and the end are kept
 )
 
 func (e *Evidence) isEmpty() bool {
@@ -38,8 +38,8 @@ func (v *verification) addAnswer(a APIResponse) {
 	v.evidence.Answers = append(v.evidence.Answers, a)
 }
 
-// maskCut masks secrets in a text and then cuts it to n characters: a part of a secret might not be
-// recognised.
+// maskCut masks secrets in a text and then cuts it after n characters. It does not cut first,
+// because a part of a secret might not be recognised.
 func (v *verification) maskCut(s string, n int) string { return text.Truncate(v.deps.Mask(s), n) }
 
 // maskLine returns a text as one line, without secrets.
@@ -67,8 +67,8 @@ func (v *verification) begin(output string) string {
 	return s
 }
 
-// fileName returns the name of a criterion's next file of evidence: the same one each
-// time that the same request is verified.
+// fileName returns the name of a criterion's next file of evidence. When the same request is
+// verified again, its files get the same names.
 func (v *verification) fileName(c *criterion, what, ending string) string {
 	id := v.deps.Mask(c.ID)
 	if id != c.ID {
@@ -111,9 +111,9 @@ func (v *verification) reportLost() {
 	}
 }
 
-// keep saves data as a file of evidence, without secrets. It does nothing if data is nil, or if no
-// evidence is saved. Where a file cannot be saved, its description gives the reason: the verdict does
-// not depend on it.
+// keep saves data as a file of evidence, without secrets. It does nothing if data is nil, or if
+// evidence is not to be saved. Where a file cannot be saved, its description gives the reason: the
+// verdict does not depend on the file.
 func (v *verification) keep(name, criterionID, description string, data []byte) {
 	if v.deps.Save == nil || data == nil {
 		return

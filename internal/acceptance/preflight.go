@@ -72,7 +72,8 @@ func (v *verification) dropBareWords() {
 	}
 }
 
-// reachServices connects to what has to run. Nothing is started.
+// reachServices connects to what has to run, and returns what cannot be reached. It starts nothing,
+// and refuses to connect if the request is not the owner's own.
 func (v *verification) reachServices(ctx context.Context) (why []string) {
 	if v.req.Services == nil {
 		return nil

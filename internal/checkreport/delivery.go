@@ -43,7 +43,7 @@ type surface int
 
 const (
 	inSummary surface = iota // the job summary, which has everything
-	inAlert                  // code scanning's own comment
+	inAlert                  // an alert of code scanning
 	inReview
 	inCheckRun
 )
@@ -236,8 +236,8 @@ func (v *Delivery) afterHiding(outcomes []Outcome) {
 	}
 }
 
-// inCommentOf returns the findings that the review comment of a finding is about, the finding
-// itself among them.
+// inCommentOf returns the findings of the review comment whose first finding is i, including i. If
+// there is no such comment, it returns only i.
 func (v *Delivery) inCommentOf(i int) []int {
 	for _, about := range v.commented {
 		if about[0] == i {

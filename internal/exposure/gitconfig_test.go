@@ -105,7 +105,8 @@ func TestCredentialsOfCheckout(t *testing.T) {
 }
 
 // TestCredentialsInGitConfiguration asserts where credentials are found, for each way to give git one,
-// and that none is found in settings which only look like it.
+// that none is found in settings which only look like it, and that what cannot be judged is
+// reported.
 func TestCredentialsInGitConfiguration(t *testing.T) {
 	t.Parallel()
 	for _, c := range shorttest.First(3, []struct {

@@ -15,8 +15,9 @@ type gitEntry struct {
 }
 
 // parseGitConfig reads the syntax of git's configuration files as git does, in one pass. If git
-// would reject a line, parseGitConfig keeps the variable with which the line begins and goes on,
-// because another program may accept the file. bad is the number of the first such line, or 0.
+// would reject a line, parseGitConfig keeps the section's name or the variable with which the line
+// begins, if there is one, and goes on, because another program may accept the file. bad is the
+// number of the first such line, or 0.
 func parseGitConfig(text string) (entries []gitEntry, bad int) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	r := &gitConfigReader{text: strings.ReplaceAll(text, "\r\n", "\n"), line: 1}

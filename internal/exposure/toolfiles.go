@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// Patterns of files that contain credentials. Their group is the value, which has to be
-// plausible.
+// Patterns of credentials in files. Their group is the text that has to be plausible: the secret
+// itself, the program that has it, or the kind of a private key.
 var (
 	storedPassword = lazyregexp.New(`(?m)^[a-z]+://([^@\s]+)@`)
 	privateKey     = lazyregexp.New(`-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)`)

@@ -48,7 +48,8 @@ func (s State) Comment(messages []Message, footer string) string {
 	return p.String()
 }
 
-// failuresText returns the text of a table's cell about a check's failures, "" if there are none.
+// failuresText returns the text of a table's cell: why a check did not work, or else its failures;
+// "" if there are none.
 func failuresText(c CheckState) string {
 	switch {
 	case c.Like != "":
@@ -178,8 +179,8 @@ func (p *page) fold(messages []Message) {
 const maxPosted = 50_000
 
 // Posted returns the comment that notifies people of a fix request or an escalation: what to do,
-// then the message, without the failures that are too many for a comment. current reports whether
-// the loop still waits for what the message asks.
+// then the message, shortened to fit into a comment. current reports whether the loop still waits
+// for what the message asks.
 func (s State) Posted(m Message, current bool) string {
 	var p page
 	switch {

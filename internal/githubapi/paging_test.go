@@ -27,7 +27,7 @@ func crowded(n int) githubtest.Fixture {
 	return f
 }
 
-// counts reads every list and returns how many entries each has.
+// counts reads every list and returns how many entries each has, without the issues #1 and #2.
 func counts(t *testing.T, env testEnv) map[string]int {
 	return map[string]int{
 		"comments":        len(collect(t, env.ListIssueComments(env.ctx, repo, 1, time.Time{}))),

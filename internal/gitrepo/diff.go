@@ -101,7 +101,7 @@ type Diff struct {
 }
 
 // Diff compares head with the merge base of base and head, as GitHub does for a pull
-// request: with three lines of context, and renames from half the lines on.
+// request: with three lines of context, and a rename where at least half of a file is the same.
 //
 // It does not check names, hunks and history: whoever can write to the clone can forge them.
 // Files and TreeChanges check every object.

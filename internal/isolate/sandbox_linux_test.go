@@ -423,9 +423,9 @@ func TestSandboxesSideBySide(t *testing.T) {
 }
 
 // TestSandboxOfAContainer asserts that the sandboxes of two Airlocks, one of them in a container, have
-// different users, so that neither ends the other's programs. The one outside sees those in the
-// container, but chose its user before they ran; the one in the container, with namespaces of its own,
-// does not see those outside.
+// different users, so that neither ends the other's programs. The Airlock outside sees the programs
+// in the container, but chose its user before they ran. The Airlock in the container, with
+// namespaces of its own, does not see the programs outside.
 func TestSandboxOfAContainer(t *testing.T) {
 	if workspace := os.Getenv("AIRLOCK_TEST_CONTAINER"); workspace != "" {
 		runInContainer(t, workspace)
@@ -474,7 +474,7 @@ func TestSandboxOfAContainer(t *testing.T) {
 	}
 }
 
-// runInContainer runs a program in a sandbox that prints its user, and ends when it has read a line.
+// runInContainer runs, in a sandbox, a program that prints its user, reads a line and prints that.
 func runInContainer(t *testing.T, workspace string) {
 	if err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("proc", "/proc", "proc", 0, "")); err != nil {
 		t.Fatal(err)

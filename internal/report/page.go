@@ -129,7 +129,7 @@ type pageBuilder struct {
 	left    int // bytes of texts that may still be shown
 	unshown int // texts and lines that are not shown
 	omitted int // items that are not shown
-	planned int // items that will be applied
+	planned int // items of the agent's that will be applied
 }
 
 // leftOut describes what the page lacks.
@@ -147,10 +147,11 @@ func (b *pageBuilder) leftOut() string {
 	return "This page would be too large for a browser: " + strings.Join(parts, " and ") + " are not shown. The plan and the results as JSON contain everything."
 }
 
-// outcome is one line of the agent's and its fate. A line that was accepted has a result or,
-// before it is carried out, only a member. Any other line was rejected or dropped.
+// outcome is one line of the agent's, or one item of Airlock's own, and its fate. One that was
+// accepted has a result or, before it is carried out, only a member. Any other line was rejected or
+// dropped.
 type outcome struct {
-	line     int
+	line     int // 0 for an item of Airlock's own, and for a kind with too few items
 	result   *apply.Result
 	member   *planMember
 	rejected *Rejected
@@ -182,7 +183,7 @@ func (b *pageBuilder) items() (agents, own []pages.PlanItem) {
 	return agents, own
 }
 
-// outcomes returns the outcome of every line, in the order of the lines.
+// outcomes returns the outcome of every line and of Airlock's own items, in the order of the lines.
 func (b *pageBuilder) outcomes() []outcome {
 	var list []outcome
 	denied, seen := b.r.denied, map[int]bool{}

@@ -23,8 +23,8 @@ type Input struct {
 	DryRun, Unconfigured bool
 	// Plan is what was to be done; nil when no item was accepted.
 	Plan *apply.Plan
-	// Results contains one result for every item that package intake accepted, including
-	// denied ones.
+	// Results contains one result for every item that intake accepted, including denied ones,
+	// and for every item of Airlock's own.
 	Results []apply.Result
 	// Rejected are the lines that package intake refused, and Dropped those over a limit.
 	Rejected []intake.Rejected
@@ -81,7 +81,7 @@ type Report struct {
 	safe   func(string) string
 	block  func(string) string
 	asked  map[int]string   // what an approved item asks for, by its index, if its operation has no other item
-	notes  map[int][]string // what was left out of an approved item, by its index
+	notes  map[int][]string // what else a person should know of an approved item, by its index
 	where  string           // the event and its subject, for people
 	// collected are the items of a step that only collects. They have no state.
 	collected []apply.Result

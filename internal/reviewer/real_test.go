@@ -23,13 +23,13 @@ type realSource struct {
 	// Only names the directories that are read; all if it is empty. Because is the reason.
 	Only    []string
 	Because string
-	// HeldOut is set if nobody had looked at the source before its verdicts were made,
-	// with the rules as they were.
+	// HeldOut is set if nobody had looked at the source before its verdicts were made. The
+	// rules were not changed for it until then.
 	HeldOut bool `yaml:"heldout"`
-	// After is set if that was after the rules had been corrected by the first held-out
-	// sources.
+	// After is set if the verdicts of a held-out source were made after the rules had been
+	// corrected by the first held-out sources.
 	After bool
-	// Measured is what the last measurement read: see real_measure_test.go.
+	// Measured is the result of the last measurement: see real_measure_test.go.
 	Measured measured
 	Verdicts []verdict
 	Known    []knownWeakness

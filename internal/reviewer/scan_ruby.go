@@ -104,8 +104,8 @@ func (s *source) opensShell(i int) bool {
 	return s.lang.ruby && (s.written(i) == "`" || strings.HasPrefix(s.written(i), "%x"))
 }
 
-// fillHoles puts holes in the places of the expressions in a here-document, except for
-// constants and the names of times and numbers, and reports whether there is a hole.
+// fillHoles replaces each expression in a here-document: the name of a constant, a time or a number
+// by the name alone, every other expression by a hole. It reports whether there is a hole.
 func fillHoles(text string) (filled string, changing bool) {
 	filled = rubyHole.ReplaceAllStringFunc(text, func(place string) string {
 		if name := strings.TrimSpace(strings.TrimSuffix(place[len("#{"):], "}")); isConstantName(name) || namesMoment(name) || numericNames[name] {

@@ -11,7 +11,7 @@ import (
 type closing struct {
 	ref   int    // offset of the reference
 	inert bool   // a markZWSP is before it
-	zwsp  int    // offset of the markZWSP
+	zwsp  int    // offset of the markZWSP, if inert is set
 	word  string // in lower case
 	www   bool   // the reference is an address without a scheme
 }
@@ -103,8 +103,8 @@ func findClosing(text string, squeeze bool, q *squeezed, found func(closing)) {
 }
 
 // fill sets q to text without each markZWSP and, if squeeze is set, without the bytes that vanish.
-// It folds the letters that Unicode's case-insensitive matching folds to ASCII: the long s and the
-// ligature fi.
+// It replaces the characters that Unicode's case-insensitive matching folds to letters of closing
+// words: the long s and the ligature fi.
 func (q *squeezed) fill(text string, squeeze bool) {
 	q.text = q.text[:0]
 	q.from.reset(0, len(text))
@@ -181,8 +181,8 @@ func (q *squeezed) reference(text string, start int, found func(closing)) {
 // closingWords are the words with which GitHub closes an issue.
 var closingWords = [...]string{"close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"}
 
-// asClosingWord returns word, of ASCII letters, in lower case if it is a closing word, ""
-// otherwise.
+// asClosingWord returns word, which must have only ASCII letters, in lower case if it is a closing
+// word, and "" otherwise.
 func asClosingWord(word string) string {
 	for _, closing := range closingWords {
 		if len(word) == len(closing) && word[0]|0x20 == closing[0] && strings.EqualFold(word, closing) {

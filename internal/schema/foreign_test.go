@@ -94,7 +94,7 @@ func TestFormatsAreAsserted(t *testing.T) {
 }
 
 // TestValidatingIsBounded asserts that nobody can occupy the process by a schema whose
-// parts multiply, or a value that is made for it.
+// parts multiply, or a value that is made for it, and that large ordinary values are accepted.
 func TestValidatingIsBounded(t *testing.T) {
 	ladder := `{"$ref":"#/definitions/d0","definitions":{`
 	for i := range 40 {
@@ -107,15 +107,15 @@ func TestValidatingIsBounded(t *testing.T) {
 			`{"anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, strings.Repeat(`{"a":`, 60) + `1` + strings.Repeat(`}`, 60)},
 		"doubles in conditions": {
 			`{"if":{"items":{"$ref":"#"}},"then":{"items":{"$ref":"#"}}}`, strings.Repeat(`[`, 60) + strings.Repeat(`]`, 60)},
-		"large pattern":               {`{"pattern":"(x?){900}(y?){900}z"}`, `"` + strings.Repeat("x", 1<<20) + `"`},
-		"many names":                  {`{"patternProperties":{"(x?){900}z":{}}}`, `{"x":1` + manyNames(1000) + `}`},
-		"properties of each item":     {`{"items":{"properties":{` + names(10_000) + `}}}`, `[{}` + strings.Repeat(",{}", 100_000) + `]`},
-		"dependencies of each item":   {`{"items":{"dependencies":{` + names(10_000) + `}}}`, `[{}` + strings.Repeat(",{}", 100_000) + `]`},
-		"alternatives of many names":  {`{"allOf":[true` + strings.Repeat(",true", 40_000) + `]}`, `{` + names(40_000) + `}`},
-		"alternatives of many items":  {`{"allOf":[true` + strings.Repeat(",true", 40_000) + `]}`, `[` + numbers(40_000) + `]`},
-		"a long name of many items":   {`{"additionalProperties":{"items":{"type":"string"}}}`, `{"` + strings.Repeat("x", 500_000) + `":[` + numbers(40_000) + `]}`},
-		"a long name of a definition": {`{"items":{"$ref":"#/definitions/` + strings.Repeat("x", 100_000) + `"},"definitions":{"` + strings.Repeat("x", 100_000) + `":{"type":"string"}}}`, `[` + numbers(40_000) + `]`},
-		"large enumeration":           {`{"items":{"enum":[` + numbers(20_000) + `]}}`, `[` + strings.Repeat("-1,", 20_000) + `-1]`},
+		"large pattern":                {`{"pattern":"(x?){900}(y?){900}z"}`, `"` + strings.Repeat("x", 1<<20) + `"`},
+		"many names":                   {`{"patternProperties":{"(x?){900}z":{}}}`, `{"x":1` + manyNames(1000) + `}`},
+		"properties of each item":      {`{"items":{"properties":{` + names(10_000) + `}}}`, `[{}` + strings.Repeat(",{}", 100_000) + `]`},
+		"dependencies of each item":    {`{"items":{"dependencies":{` + names(10_000) + `}}}`, `[{}` + strings.Repeat(",{}", 100_000) + `]`},
+		"subschemas for many names":    {`{"allOf":[true` + strings.Repeat(",true", 40_000) + `]}`, `{` + names(40_000) + `}`},
+		"subschemas for many items":    {`{"allOf":[true` + strings.Repeat(",true", 40_000) + `]}`, `[` + numbers(40_000) + `]`},
+		"many items under a long name": {`{"additionalProperties":{"items":{"type":"string"}}}`, `{"` + strings.Repeat("x", 500_000) + `":[` + numbers(40_000) + `]}`},
+		"a long name of a definition":  {`{"items":{"$ref":"#/definitions/` + strings.Repeat("x", 100_000) + `"},"definitions":{"` + strings.Repeat("x", 100_000) + `":{"type":"string"}}}`, `[` + numbers(40_000) + `]`},
+		"large enumeration":            {`{"items":{"enum":[` + numbers(20_000) + `]}}`, `[` + strings.Repeat("-1,", 20_000) + `-1]`},
 	} {
 		s, err := Parse([]byte(c.schema))
 		if err != nil {

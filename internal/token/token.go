@@ -36,7 +36,7 @@ type sealed struct {
 // New returns a token that may be sent to the host of apiURL only: scheme, host name and port must
 // all match. The scheme must be https, except on a loopback address. Space around the secret is
 // removed, because secrets are often stored with a final newline. If apiURL cannot be used, only
-// Authorize reports it, because a run that sends nothing works without one.
+// Authorize reports it, because a run that sends nothing does not need apiURL.
 func New(secret, apiURL string) Token {
 	secret = strings.TrimSpace(secret)
 	if secret == "" {
@@ -66,8 +66,8 @@ func (t Token) Reveal() string { return t.sealed().secret }
 func (t Token) Origin() string { return t.sealed().origin }
 
 // Authorize sets the request's Authorization header if the request goes to the
-// token's host. Otherwise it removes the header and returns an error, and the
-// request must not be sent.
+// token's host and a header may contain the secret. Otherwise it removes the
+// header and returns an error, and the request must not be sent.
 func (t Token) Authorize(req *http.Request) error {
 	req.Header.Del("Authorization")
 	s := t.sealed()

@@ -25,15 +25,15 @@ func TestPatternsAreChecked(t *testing.T) {
 }
 
 func TestBuiltInPatternsAreSound(t *testing.T) {
-	for how, list := range map[string][]string{"protected": ProtectedByDefault(), "manifests": Manifests()} {
+	for name, list := range map[string][]string{"protected": ProtectedByDefault(), "manifests": Manifests()} {
 		seen := map[string]bool{}
 		for _, p := range list {
 			if err := CheckPattern(p); err != nil || seen[p] {
-				t.Errorf("%s: %q: twice: %t, %v", how, p, seen[p], err)
+				t.Errorf("%s: %q: twice: %t, %v", name, p, seen[p], err)
 			}
 			seen[p] = true
-			if name := strings.Trim(strings.ReplaceAll(p, "*", ""), "/"); !Matcher(list)(name) {
-				t.Errorf("%s: %q protects no file named %q", how, p, name)
+			if file := strings.Trim(strings.ReplaceAll(p, "*", ""), "/"); !Matcher(list)(file) {
+				t.Errorf("%s: %q protects no file named %q", name, p, file)
 			}
 		}
 	}
