@@ -147,8 +147,9 @@ func assertPushes(t *testing.T, dir, temp string, code int) {
 	}
 }
 
-// TestStrangeAnswersToPushes refuses pushes with texts that act on a terminal and pose as
-// the log's commands, as git's own words, or as words of the runner. The hooks are real ones.
+// TestStrangeAnswersToPushes refuses pushes with texts that act on a terminal, pose as the runner's
+// commands or as git's own words, contain an address, are missing or are very long. The hooks are
+// real ones.
 func TestStrangeAnswersToPushes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ hook, code, says string }{

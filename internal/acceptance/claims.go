@@ -11,7 +11,7 @@ import (
 )
 
 // claims checks what the request claims. A claim has no effect on a criterion: the response lists
-// how each claim ended, and that list decides gate 1.
+// the result of each claim, and claimGate judges that list.
 func (v *verification) claims(ctx context.Context, r *Response) {
 	claim := v.req.Claim
 	if claim == nil || v.checks == nil { // v.checks is nil where something blocks: nothing is run
@@ -80,7 +80,8 @@ func (v *verification) claimsTests() bool {
 	return v.req.Claim != nil && !text.IsBlank(v.req.Claim.Tests)
 }
 
-// claimedTests runs the tests again, whatever the claim says of them.
+// claimedTests returns how the tests ended here, whatever the claim says of them. They run once,
+// for the criteria too.
 func (v *verification) claimedTests(ctx context.Context) ClaimResult {
 	p := v.check(ctx, "tests")
 	return ClaimResult{Claim: "tests: " + text.Truncate(v.maskLine(v.req.Claim.Tests), 200), Status: p.status, Evidence: p.evidence}

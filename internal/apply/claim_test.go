@@ -11,7 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// The claims of two jobs with one identity: in all attempts, and in the first alone.
+// The claims of two jobs with one identity: those that are the same in all attempts, and those of
+// the first attempt alone.
 const (
 	claimOne      = "0000111111111111"
 	claimTwo      = "0000222222222222"
@@ -49,9 +50,9 @@ func TestOneIdentityOfTwoJobsIsRefused(t *testing.T) {
 		"equal comments":      {lines: [2]string{comment, comment}, refused: true},
 		"equal reviews":       {lines: [2]string{review, review}, refused: true},
 		"other words":         {lines: [2]string{comment, strings.Replace(comment, "Hello", "Goodbye", 1)}},
-		"another check run":   {one: []intake.OwnItem{check("failure")}, two: []intake.OwnItem{check("success")}, refused: true},
-		"the comment":         {one: []intake.OwnItem{sticky("1 of 6 checks failed.")}, two: []intake.OwnItem{sticky("All 6 checks passed.")}, refused: true},
-		"hiding its findings": {one: []intake.OwnItem{found("new", 2)}, two: []intake.OwnItem{resolving}, refused: true},
+		"another conclusion":  {one: []intake.OwnItem{check("failure")}, two: []intake.OwnItem{check("success")}, refused: true},
+		"another report":      {one: []intake.OwnItem{sticky("1 of 6 checks failed.")}, two: []intake.OwnItem{sticky("All 6 checks passed.")}, refused: true},
+		"hiding all findings": {one: []intake.OwnItem{found("new", 2)}, two: []intake.OwnItem{resolving}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := ownBench(t, githubtest.Options{})
@@ -108,7 +109,7 @@ func TestAClaimOfOneAttempt(t *testing.T) {
 }
 
 // TestTwoJobsWithOneIdentityAtOnce lets both plan before either has written: the later one
-// removes its own and says why.
+// removes what it wrote and says why.
 func TestTwoJobsWithOneIdentityAtOnce(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{Lag: listLag})
 	b.cfg.Run.Shared, b.cfg.Run.Claim = true, claimOne

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// missingDataHandler applies missing-data: a line in the report and, where the owner
+// missingDataHandler applies missing-data: a line in the report for each item and, where the owner
 // wants it, one issue for all of them.
 var missingDataHandler = reportHandler(agentReport{
 	result: func(e *entry) Result {

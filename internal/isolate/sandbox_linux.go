@@ -364,6 +364,7 @@ func sweepIPC(table string, users []uint32, control uintptr) error {
 		if !slices.Contains(users, uint32(creatorID)) {
 			continue
 		}
+		// The command is the third argument of semctl, and the second of the others.
 		if _, _, errno := unix.Syscall(control, uintptr(id), unix.IPC_RMID, unix.IPC_RMID); errno != 0 && errno != unix.EIDRM && errno != unix.EINVAL {
 			return fmt.Errorf("%s: removing %d: %w", table, id, errno)
 		}

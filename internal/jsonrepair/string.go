@@ -71,9 +71,10 @@ func (q quote) closes(in []byte) int {
 	return 0
 }
 
-// quotedString reads the string at pos. A key ends at its first delimiter, and has no raw line
-// break: a terminal or a log has broken it, and nobody would miss the member that it named. In a
-// value, a delimiter that nothing plausible follows is part of the text.
+// quotedString reads the string at pos. A key ends at its first delimiter. A raw line break in a
+// key is an error: a terminal or a log has broken the line, and with the break in its name a member
+// would be lost unnoticed. In a value, a delimiter that nothing plausible follows is part of the
+// text.
 func (f *fixer) quotedString(key bool) error {
 	from := f.pos
 	q, _ := openingQuote(f.in[from:])
@@ -162,7 +163,8 @@ func (f *fixer) tripleQuote(p int) string {
 }
 
 // tripleQuoted reads a string between three quotes, as Python has them. It ends at the next
-// three, after which the object must continue: anything else could be read in two ways.
+// three, after which a closer, a fitting comma or the end of the input must follow: anything else
+// could be read in two ways.
 func (f *fixer) tripleQuoted(quotes string) error {
 	from := f.pos
 	f.note(TripleQuotes, from)
@@ -195,8 +197,8 @@ func escaped(c byte) string {
 	return fmt.Sprintf(`\u%04x`, c)
 }
 
-// escape reads the escape sequence at pos. A \' becomes a single quote. If neither JSON nor
-// pythonEscape knows a sequence, its backslash becomes text.
+// escape reads the escape sequence at pos. A \' becomes a single quote, and a lone surrogate
+// becomes U+FFFD. If neither JSON nor pythonEscape knows a sequence, its backslash becomes text.
 func (f *fixer) escape() {
 	from := f.pos
 	f.pos++
@@ -431,8 +433,9 @@ func (f *fixer) judgeByClosers(q quote, p int, open bool) verdict {
 }
 
 // canOpen reports whether a delimiter can open a quotation. The character before it has to be a
-// space, an opening mark, or a character of a script that sets no spaces. An unpaired delimiter,
-// an inch mark or apostrophe, is also accepted if a space and a word follow it.
+// space or control character, one of the marks below, or any from U+0E00 on, because many scripts
+// there set no spaces. An unpaired delimiter, perhaps an inch mark or an apostrophe, is also
+// accepted if a space and a word follow it.
 func (f *fixer) canOpen(prev rune, after int, unpaired bool) bool {
 	if unpaired {
 		word, _ := utf8.DecodeRune(f.in[min(after+1, len(f.in)):])

@@ -278,14 +278,14 @@ func TestTimersOutliveTheProcess(t *testing.T) {
 }
 
 // TestASlowValidation asserts that a validation that takes too long leads to a reminder and an
-// escalation, too, and that its late answer changes nothing.
+// escalation, as a slow fix does, and that its late answer changes nothing.
 func TestASlowValidation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var late error
+		var ended error // why the validation's context ended
 		h := &hands{poll: 10 * time.Second, script: map[fixloop.WorkKind][]reaction{fixloop.WorkValidate: {func(ctx context.Context, w fixloop.Work) (fixloop.Event, bool) {
 			<-ctx.Done()
-			late = context.Cause(ctx)
+			ended = context.Cause(ctx)
 			return results()(ctx, w)
 		}}}}
 		d := openDriver(t, filepath.Join(t.TempDir(), "s.db"), h)
@@ -298,7 +298,7 @@ func TestASlowValidation(t *testing.T) {
 			t.Errorf("delivered %s", got)
 		}
 		synctest.Wait()
-		if late == nil {
+		if ended == nil {
 			t.Error("the validation that nobody waits for goes on")
 		}
 		if l, err := d.Get(t.Context(), l.ID); err != nil || l.State.Work().Kind != fixloop.WorkDecide || l.State.Reason() != fixloop.ReasonTimeout {

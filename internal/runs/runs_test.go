@@ -115,7 +115,7 @@ func (c coordinator) add(t *testing.T, format, name, script string, settings []s
 	}
 }
 
-// exec changes the store as no program does.
+// exec changes the store directly, as neither a service nor a worker would.
 func (c coordinator) exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	if _, err := c.store.Exec(t.Context(), statement, args...); err != nil {
@@ -523,8 +523,8 @@ func TestTimeLimitHoldsForAllAttempts(t *testing.T) {
 	})
 }
 
-// TestWhatAnAgentIsTold asserts which variables an agent's environment has, and that the worker's
-// other variables are not among them.
+// TestWhatAnAgentIsTold asserts which variables an agent's environment has, and that no others of
+// this process are among them.
 func TestWhatAnAgentIsTold(t *testing.T) {
 	t.Parallel()
 	c := start(t, t.TempDir()+"/store.db", 1)

@@ -48,7 +48,7 @@ func TestManyWait(t *testing.T) {
 		}
 		service := runs.New(registry, st, runs.NewWorker(st, runs.WorkerConfig{}))
 		defer service.Close()
-		elsewhere := start(t, location, 0) // another process
+		elsewhere := start(t, location, 0) // as in another process
 		elsewhere.program(t, "waits", `echo 1`)
 		var ids []string
 		for range 50 {
@@ -67,7 +67,7 @@ func TestManyWait(t *testing.T) {
 				ended.Add(1)
 			})
 		}
-		// Each asks when it begins and when the first look finds its run. Then there is one
+		// Each client asks when it begins and when the first look finds its run. Then there is one
 		// query a look, ten a second.
 		waitUntil(t, func() bool { return asked.Load() >= 2*clients })
 		quiet := func() bool {

@@ -8,7 +8,7 @@ type Allowed struct {
 	// Files are patterns, in the form of allowed-files, of files that may contain what looks like
 	// a secret. The scanner itself does not use them: its caller knows what a path is.
 	Files []string
-	// Rules are the names of rules that find nothing.
+	// Rules are the names of rules whose hits pass.
 	Rules []string
 	// Values are the digests of values, as in Hit.Digest.
 	Values []string

@@ -220,8 +220,9 @@ func isInKey(text string, start, end int) bool {
 	return !strings.Contains(text[max(0, start-12):start], `"k"`) || strings.Contains(near, `"oct"`)
 }
 
-// kubernetesValues returns the values of a Secret in YAML that are not placeholders: the value
-// that the rule found, together with its name, and the values below it. They are in Base64.
+// kubernetesValues returns hits for the values of a Secret in YAML, which are in Base64: first, the
+// rule's hit, which includes the value's name, and one for each value below it. Placeholders and
+// certificates are left out.
 func kubernetesValues(text string, first Hit) []Hit {
 	var hits []Hit
 	_, value, _ := strings.Cut(text[first.Start:first.End], ":")
@@ -272,7 +273,7 @@ func isKubernetesValue(value string) bool {
 	return len(value) >= 10
 }
 
-// isPublicPEM reports whether a text in PEM is not a private key.
+// isPublicPEM reports whether a text is in PEM and is not a private key.
 func isPublicPEM(text string) bool {
 	return strings.HasPrefix(text, "-----BEGIN") && !strings.Contains(text, "PRIVATE KEY")
 }

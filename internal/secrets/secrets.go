@@ -83,8 +83,8 @@ var defaultRules = sync.OnceValues(loadRules)
 func (s *Scanner) Scan(text string) []Hit { return s.ScanFile("", text) }
 
 // ScanFile is Scan for the content of a file. The path, which is relative and
-// slash-separated, adds the rules that are for such files only, such as passwords
-// in Terraform's; no path takes any rule away.
+// slash-separated, adds the rules that are for such files only, such as the one
+// for passwords in Terraform's files; no path takes any rule away.
 func (s *Scanner) ScanFile(path, text string) []Hit {
 	hits := distinct(s.find(path, text, 0))
 	explainByPath(path, hits)
@@ -137,7 +137,8 @@ const (
 // any form and nothing that Scan finds, and masking it again changes nothing. The rest of a secret
 // that was cut is masked too, if it is directly before the mark of text.Truncate or includes the
 // first or the last line of a private key. So a text can be masked even after somebody who does
-// not know the secrets has cut it.
+// not know the secrets has cut it. The result is *** alone if masking takes too many passes, and
+// empty if the rules cannot be read.
 func (s *Scanner) Mask(text string) string {
 	cutting := *s
 	cutting.cut = true

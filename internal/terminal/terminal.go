@@ -25,7 +25,7 @@ func file(stream any) *os.File {
 }
 
 // Width returns how many columns a person sees of what is written to w; 0 where w is not a
-// terminal. A terminal that does not report its width has 80, as most.
+// terminal. A terminal that does not report its width counts as 80 columns wide, as most are.
 func Width(w io.Writer) int {
 	f := file(w)
 	if f == nil {
@@ -37,7 +37,8 @@ func Width(w io.Writer) int {
 	return 80
 }
 
-// ShowsColour reports whether a person sees what is written to w, and wants it in colour.
+// ShowsColour reports whether a person sees what is written to w, in a terminal that can show
+// colours, and has not declined them with NO_COLOR.
 func ShowsColour(w io.Writer, getenv func(string) string) bool {
 	return Is(w) && getenv("NO_COLOR") == "" && !IsDumb(getenv)
 }

@@ -94,7 +94,8 @@ func checkSyntax(s string) error {
 }
 
 // checkClass checks the class at the beginning of s and returns its length. A class
-// must not match a slash, because it stands for one character of a name.
+// must not match a slash, because it stands for one character of a name. Nor may it contain a brace
+// or a comma, which expandBraces would take for part of a choice.
 func checkClass(s string) (length int, err error) {
 	before := rune(-1) // the first character of a range, if a "-" follows
 	for i := 1; i < len(s); {
@@ -323,7 +324,7 @@ func (s *patternSet) find(path string) (index int, ok bool) {
 	return 0, false
 }
 
-// findPlain looks up each name of a path, and each directory above it.
+// findPlain looks up each name in a path, each directory above it, and the path itself.
 func (s *patternSet) findPlain(path string) (index int, ok bool) {
 	for start := 0; start <= len(path); {
 		end := len(path)
