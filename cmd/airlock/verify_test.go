@@ -52,7 +52,7 @@ func verifyPull(t *testing.T, h hosted, ws workspace, config string, inputs map[
 }
 
 // TestActionVerifies asserts that the criteria of the issue that the pull request closes are
-// verified without the token, and that the verdict passes both doors to the pull request.
+// verified without the token, and that the verdict passes intake and policy to the pull request.
 func TestActionVerifies(t *testing.T) {
 	t.Parallel()
 	for name, c := range shorttest.Some(2, map[string]struct {
@@ -137,7 +137,7 @@ func TestActionVerdictIsSuperseded(t *testing.T) {
 	if verifying, reporting := verifyPull(t, h, ws, acceptConfig, nil); verifying.code+reporting.code != 0 {
 		t.Fatalf("%s%s%s", verifying.stdout, reporting.stdout, reporting.stderr)
 	}
-	// A push removes the guide; the job that reports still has the old verdict.
+	// A push takes "Usage" out of the README; the job that reports still has the old verdict.
 	h.git.Commit("changes", map[string]string{"README.md": "# Hello\n"}, "Forget")
 	h.start = h.git.SHA("changes")
 	res := run(t, ws.dir, ws.env(h.env(t, "GITHUB_RUN_ID=17459853299"), map[string]string{"mode": "apply", "config": acceptConfig, "verdict": ".airlock/verdict.json"}), "", "action")
@@ -152,7 +152,7 @@ func TestActionVerdictIsSuperseded(t *testing.T) {
 }
 
 // TestActionVerifiesRequest asserts that a request in the workflow, which the owner wrote, is
-// verified instead of the issue's criteria.
+// verified instead of the issue's criteria, and that an invalid request is refused.
 func TestActionVerifiesRequest(t *testing.T) {
 	t.Parallel()
 	h, ws := newAccepted(t, issueCriteria)
@@ -173,8 +173,9 @@ func TestActionVerifiesRequest(t *testing.T) {
 	}
 }
 
-// TestActionRefusesForgedVerdicts asserts that a verdict file that contradicts itself is refused,
-// because the pull request's code may have written it.
+// TestActionRefusesForgedVerdicts asserts that a verdict file is refused if it is malformed,
+// contradicts itself or is about something else, because the pull request's code may have written
+// it.
 func TestActionRefusesForgedVerdicts(t *testing.T) {
 	t.Parallel()
 	response := `{"task_id":"t","verdict":"PASS","timestamp":"2026-01-01T00:00:00Z","criteria_results":[{"criterion_id":"A","status":"PASS","evidence":"e"}]}`

@@ -46,7 +46,7 @@ const patch = `@@ -1,4 +1,6 @@
 +c
  d`
 
-// bench is one repository on a contract-checked GitHub, and a workflow run in it.
+// bench is one repository on a fake GitHub that checks requests, and a workflow run in it.
 type bench struct {
 	t     testing.TB
 	srv   *githubtest.Server

@@ -9,12 +9,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// TestLargestFile asserts what happens if the owner lifts Airlock's limit: a file up to GitHub's
-// limit is pushed, and a larger file is refused with its name and GitHub's limit.
+// TestLargestFile asserts that a file beyond Airlock's default limit is denied. If the owner lifts
+// that limit, a file up to GitHub's limit is pushed, and a larger file is refused with its name and
+// GitHub's limit.
 func TestLargestFile(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		limit, size int
+		limit, size int // limit is in KiB: 0 is the default, -1 none; size is in bytes
 		state       string
 	}{{0, 65 << 20, "denied(max-patch-size)"}, {-1, 65 << 20, "applied"}, {-1, maxScanned + 1<<17, "failed(unreadable-changes)"}} {
 		b := newCodeBench(t)
@@ -31,8 +32,8 @@ func TestLargestFile(t *testing.T) {
 	}
 }
 
-// TestMoreCommitsThanAreKeptApart asserts that commits beyond the limit are squashed, or denied
-// where the owner wants them as they are.
+// TestMoreCommitsThanAreKeptApart asserts that all commits are squashed into one if they are more
+// than the limit, or denied where the owner wants them as they are.
 func TestMoreCommitsThanAreKeptApart(t *testing.T) {
 	t.Parallel()
 	for _, form := range []string{"workspace", "mailbox"} {

@@ -59,10 +59,10 @@ func (c *codePreparer) keepPatchOf(st *codeState, s gitrepo.Series, plain bool) 
 	}
 }
 
-// patch returns the patch of a series as mails, one for each change. If the mails would contain a
-// secret or be too large, it returns a single mail with secrets masked. If that mail is too large,
-// it leaves out the contents of large files. If that fails as well, it returns nil, and a note says
-// why.
+// patch returns the patch of a series as mails, one for each change. If a message, an author or new
+// content contains a secret, or the mails are too large, it returns a single mail with secrets
+// masked. If that mail is too large, it leaves out the contents of large files. If that fails as
+// well, it returns nil, and a note says why.
 func (m *patchMaker) patch(ctx context.Context, s gitrepo.Series, plain bool) []byte {
 	if len(s.Changes) == 0 {
 		return nil
@@ -116,8 +116,8 @@ func (m *patchMaker) maskRest(data []byte) []byte {
 	return masked
 }
 
-// isPlain reports whether no message and no new content of a series contains a secret. It is false
-// if one of them cannot be read, or is too large to be searched.
+// isPlain reports whether no message, no author and no new content of a series contains a secret.
+// It is false if one of them cannot be read, or is too large to be searched.
 func (m *patchMaker) isPlain(ctx context.Context, s gitrepo.Series) bool {
 	if m.scanner == nil {
 		return true
@@ -159,7 +159,8 @@ func newContents(steps [][]gitrepo.TreeChange) (files []gitrepo.TreeChange, oids
 }
 
 // masked returns the series as one change, with *** instead of secrets. If a file has more than
-// largest bytes, or cannot be masked, a sentence that says so replaces its content.
+// largest bytes, or cannot be masked, a sentence that says so replaces its content. An author that
+// contains a secret is left out.
 func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64) (one gitrepo.Series, notes []string, err error) {
 	first, last := s.Changes[0], s.Changes[len(s.Changes)-1]
 	edits, ofContents, err := m.maskContents(ctx, first.Before, last.After, largest)

@@ -95,8 +95,9 @@ func (x *executor) keepOnePlace(ctx context.Context, g commentGroup, there []Obj
 	}
 }
 
-// trim removes from a body the sections of doubles, whose texts are elsewhere too. Where a comment
-// was so long that it was divided, its pieces cannot be distinguished, and everything stays.
+// trim removes from a body the sections of doubles, whose texts are elsewhere too. Everything stays
+// where a comment was so long that it was divided, because its pieces cannot be distinguished, and
+// where the rest does not fit into one body.
 func (x *executor) trim(ctx context.Context, g commentGroup, c carrier, doubles []int) {
 	if g.work == nil {
 		return

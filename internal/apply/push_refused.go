@@ -57,7 +57,8 @@ var pushRemedies = []struct{ words, remedy string }{
 	{"rule violation", "change what the ruleset names, or let the token's account bypass it"},
 }
 
-// pushRemedy returns what to do about a push that GitHub did not accept.
+// pushRemedy returns what to do about a push that GitHub did not accept. For a reason that is not
+// known, it returns only what may have forbidden the push.
 func pushRemedy(reason string) string {
 	reason = strings.ToLower(reason)
 	for _, r := range pushRemedies {

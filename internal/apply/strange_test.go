@@ -70,7 +70,8 @@ func (b *bench) wantWritten(name string, wanted int) {
 	}
 }
 
-// A list that GitHub does not show is not empty: what an earlier attempt wrote may be in it.
+// A list that GitHub does not show does not count as empty: what an earlier attempt wrote may be in
+// it.
 func TestStrangeListsAreNotEmpty(t *testing.T) {
 	answers := map[string]githubtest.Fault{"null": {Status: 200, Body: `null`}, "no content": {Status: 204}, "null entries": {Status: 200, Body: `[null]`},
 		"empty entries": {Status: 200, Body: `[{}]`}, "an object": {Status: 200, Body: `{}`}, "a message": {Status: 200, Body: `{"message":"ok"}`},

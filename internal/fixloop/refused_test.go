@@ -56,7 +56,7 @@ func TestARefusedPush(t *testing.T) {
 	if p.state.Accepted() != "c" {
 		t.Errorf("taken %s", p.state.Accepted())
 	}
-	// While the checks run, nobody has asked for a push. What they find there does not count.
+	// While the checks run, nobody has asked for a push, so a refused one escalates the loop.
 	p.send(Event{Type: EventPush, Head: "d", By: "fixer[bot]", Refused: []string{protected}})
 	if p.want(Escalated, WorkDecide); p.state.Reason() != ReasonRefused || p.state.Accepted() != "c" {
 		t.Errorf("escalated for %s, taken %s", p.state.Reason(), p.state.Accepted())

@@ -25,13 +25,14 @@ const workflow = "loop"
 // patience is how long a loop without a deadline waits before it looks at its state by itself.
 const patience = 24 * time.Hour
 
-// Hands do a loop's work and deliver its messages. The driver calls each method in a goroutine
-// of its own; the context ends when the loop no longer needs the result, or the driver is closed.
+// Hands do a loop's work and deliver its messages. The driver may call both methods, for one
+// loop or for several, at the same time. The context ends when the driver is closed.
 type Hands interface {
 	// Work does the work w, whose Kind is never fixloop.WorkNone, and returns the event with the
 	// outcome. send sends the loop an earlier event, at most one of each type. After a crash the
 	// same work may be asked for again, and must be harmless then. ok is false where the
-	// outcome comes from elsewhere, such as from a person who decides.
+	// outcome comes from elsewhere, such as from a person who decides. The context also ends when
+	// the loop no longer needs the outcome.
 	Work(ctx context.Context, l Loop, w fixloop.Work, send func(fixloop.Event) error) (e fixloop.Event, ok bool)
 	// Deliver delivers a message to its recipients, at least once.
 	Deliver(ctx context.Context, l Loop, m fixloop.Message) error

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRenameLabels asserts that texts render as before, and that no text around them refers to
-// their definitions.
+// TestRenameLabels asserts that labels of links and of footnotes are replaced by new ones, each
+// numbered in the order of the definitions, and that texts render as before.
 func TestRenameLabels(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"a [b] [c](d)", "a [b] [c](d)"},

@@ -49,7 +49,7 @@ func TestTheLintersFixIsFormatted(t *testing.T) {
 	fails, passes := step{code: 1, stdout: "[]"}, step{}
 	for name, c := range map[string]struct {
 		format    []step
-		lint      step
+		fix       step // of the linter
 		config    phase.Config
 		retries   int
 		ran       []string // the commands of the formatter and the linter
@@ -64,7 +64,7 @@ func TestTheLintersFixIsFormatted(t *testing.T) {
 		"only checked":             {[]step{passes}, linted, phase.Config{CheckOnly: true}, 3, []string{format, lint}, phase.Pass, nil},
 	} {
 		dir := files(t, map[string]string{"pyproject.toml": "[tool.black]\n[tool.ruff]\n", "a.py": "import os\nx = 1\n"})
-		s := newStage(t, dir, map[string][]step{format: c.format, fixFormat: {formatted}, lint: {fails, passes}, fixLint: {c.lint}})
+		s := newStage(t, dir, map[string][]step{format: c.format, fixFormat: {formatted}, lint: {fails, passes}, fixLint: {c.fix}})
 		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.py"}, MaxRetries: c.retries, SkipBuild: true, SkipTests: true}}, c.config, s.deps())
 		if !slices.Equal(s.ran, c.ran) {
 			t.Errorf("%s: ran %q\nwant %q", name, s.ran, c.ran)
@@ -79,8 +79,9 @@ func TestTheLintersFixIsFormatted(t *testing.T) {
 	}
 }
 
-// TestOwnersCommandThatOnlyPrints asserts that an owner's command which always ends with exit code
-// 0 fails the formatter if it prints anything.
+// TestOwnersCommandThatOnlyPrints asserts that an owner's command such as gofmt -l, which prints
+// what is not formatted and ends with exit code 0, fails the formatter if it prints anything, and
+// that other commands do not.
 func TestOwnersCommandThatOnlyPrints(t *testing.T) {
 	t.Parallel()
 	for line, fails := range map[string]bool{
@@ -202,8 +203,8 @@ func TestAFormatterThatTimesOutIsNotFixed(t *testing.T) {
 	}
 }
 
-// TestAToolThatMayNotBeRun asserts what each check reports, with what to do, if the checks' own
-// user cannot enter the directory of a tool, such as one below root's home.
+// TestAToolThatMayNotBeRun asserts that the formatter, the build and the tests fail and say what to
+// do if the checks' own user cannot enter the directory of a tool, such as one below root's home.
 func TestAToolThatMayNotBeRun(t *testing.T) {
 	t.Parallel()
 	job, _ := goJob(t)

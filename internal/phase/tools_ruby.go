@@ -6,7 +6,7 @@ import (
 )
 
 // rubyTools returns the tools of Ruby. One run of RuboCop does both checks: the layout cops, which
-// its own option --fix-layout fixes, belong to the formatter, and all other cops to the linter.
+// its own option --fix-layout (-x) fixes, belong to the formatter, and all others to the linter.
 func rubyTools() []tool {
 	layout := func(rule string) bool { return strings.HasPrefix(rule, "Layout/") }
 	others := func(rule string) bool { return !layout(rule) }

@@ -60,7 +60,7 @@ func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 		return slices.DeleteFunc(places, func(p writtenCredential) bool { return f.isInComment(p.start) })
 	}
 	var places []writtenCredential
-	if isDump := madeUpPath.MatchString(f.Path); !isDump {
+	if isDump := madeUpPath.MatchString(f.Path); !isDump { // only files that end in .sql match here
 		places = outsideComments(passwordsInAddresses(f.Text))
 	}
 	givesToServices := s == nil && startsServices.MatchString(f.Text) // what the file starts gets the passwords
@@ -223,8 +223,8 @@ var passwordPosition = map[string]int{
 var signing = wordSetOf("sign verify encode decode")
 
 // passwordArgument finds a password among the arguments of a call such as
-// DriverManager.getConnection(url, "scott", "tiger"), and in Python's
-// auth=("user", "password"). The word at index i is the name.
+// DriverManager.getConnection(url, "scott", "tiger"), the key in a call of a signing function, and
+// a password in Python's auth=("user", "password"). The word at index i is the name.
 func (s *source) passwordArgument(i int) []writtenCredential {
 	name := s.written(i)
 	position, open := passwordPosition[name], i+1
@@ -249,7 +249,8 @@ func (s *source) passwordArgument(i int) []writtenCredential {
 	return []writtenCredential{{int(s.tokens[literal].from), int(s.tokens[literal].to), "An argument of " + name + " is a password that is written down"}}
 }
 
-// credentialsInSettings finds the values of names like password in a file of settings.
+// credentialsInSettings finds the values of names like password, and passwords in connection
+// strings, in a file of settings.
 func credentialsInSettings(text string) []writtenCredential {
 	var places []writtenCredential
 	offset := 0
@@ -262,7 +263,7 @@ func credentialsInSettings(text string) []writtenCredential {
 	return places
 }
 
-// credentialsInLine finds the values of names like password in one line, which begins at an offset.
+// credentialsInLine finds what credentialsInSettings does in one line, which begins at an offset.
 func credentialsInLine(line string, offset int) []writtenCredential {
 	if sign := strings.IndexAny(line, ":="); sign > 0 && endsLikeSecret(strings.TrimRight(line[:sign], " \t\"'")) {
 		if m := settingLine.FindStringSubmatchIndex(strings.TrimRight(line, "\r\n")); m != nil {

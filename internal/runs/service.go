@@ -28,8 +28,9 @@ type Service struct {
 }
 
 // New returns the service of a store that was opened with Tables. The caller closes the
-// service before the store. worker is that of this process, which need not be started. The two
-// wake each other, so that neither has to look into the store for what the other has done.
+// service before the store. worker is that of this process; it need not be started. The service and
+// the worker wake each other, so that neither has to look into the store for what the other has
+// done.
 func New(registry *agents.Registry, s *store.Store, worker *Worker) *Service {
 	service := &Service{registry: registry, store: s, batch: newBatcher(s), watcher: newWatcher(s), announce: newAnnouncer(s), worker: worker}
 	worker.changed = service.watcher.changed
@@ -142,9 +143,9 @@ SELECT $1, $3, CAST($4 AS BIGINT), $5, $6, 'pending', 0, 1, CAST($7 AS BIGINT), 
 		store.Statement{Text: `INSERT INTO run_events (run, n, status, at) SELECT $1, 1, 'pending', CAST($3 AS BIGINT)` + ifKeyIsOurs + ` ON CONFLICT (run, n) DO NOTHING`, Args: []any{r.ID, key, at}})
 }
 
-// digest identifies the agent, the parameters and the needs. White space, escapes in texts and the
-// order of members make no difference. Numbers count as they are written, because two different ones
-// can be the same as floating-point numbers.
+// digest identifies the agent, the parameters and the needs. White space, escapes in texts, and the
+// order of members and of needs make no difference. Numbers count as they are written, because two
+// different ones can be the same as floating-point numbers.
 func (q Request) digest() string {
 	parameters := jsontext.Value(q.Parameters).Clone()
 	if parameters.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) != nil {

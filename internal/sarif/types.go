@@ -122,8 +122,8 @@ func loosen(v any) {
 }
 
 // visitor visits every typed object of a log: enter is called before the
-// object's members are visited, leave afterwards. If one of them returns false,
-// the object is removed from the log.
+// object's members are visited, leave afterwards, unless the object is removed
+// before that. If one of them returns false, the object is removed from the log.
 type visitor interface {
 	enter(typ string, o object) bool
 	leave(typ string, o object) bool

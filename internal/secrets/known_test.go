@@ -157,6 +157,7 @@ func TestEachLineOfAKnownKeyIsFound(t *testing.T) {
 	}
 }
 
+// Values without a letter or a digit are ignored too, but not reported.
 func TestShortValuesAreIgnoredAndReported(t *testing.T) {
 	s := New([]Known{known("a pin", "12345"), known("none", ""), known("blank", " \n"), known("a line of JSON", "},"), known("long enough", " 123456\n")})
 	if got := s.Ignored(); !slices.Equal(got, []string{"a pin"}) {

@@ -9,7 +9,7 @@ import (
 
 // Safe returns a writer to w, a terminal. It shows by its number each character of a text or of
 // JSON that would act on the terminal: C1 control characters, DEL and marks of a text's direction.
-// Sequences that begin with ESC pass: they are our own colours, because JSON has no ESC.
+// Other control characters pass. ESC begins our own colours; in JSON it is always escaped.
 func Safe(w io.Writer) io.Writer { return &safe{w: w} }
 
 type safe struct {

@@ -316,8 +316,8 @@ func extent(lines []hunkLine) (first, last int) {
 	return first, last
 }
 
-// postable reports whether a text can be part of a comment unchanged. Invisible
-// characters cannot: they are removed from comments.
+// postable reports whether a text can be part of a comment unchanged: it is not too large, and has
+// no invisible characters, which are removed from comments.
 func postable(text string) bool {
 	return len(text) <= maxSuggestion && !strings.ContainsFunc(text, func(r rune) bool {
 		switch r {

@@ -54,8 +54,8 @@ func (e *excerpt) beginsDiff(line string) bool {
 	return len(names) == 2 && strings.HasPrefix(names[0], "--- ") && strings.HasPrefix(names[1], "+++ ")
 }
 
-// text returns the first lines that fail, how many are left out after them, and the last
-// lines.
+// text returns the head, how many lines are left out after it, and the last lines. If no line
+// reports a failure, it returns only the last lines.
 func (e *excerpt) text() string {
 	tail := e.last.inOrder()
 	if e.failing && e.after < len(tail) {
@@ -91,7 +91,7 @@ func reportsFailure(line string) bool {
 }
 
 // reportsSuccess reports whether a line is one with which a test runner names a test that
-// passed, whatever the test's name contains.
+// passed, whatever the test's name contains, or a linter's total of no errors.
 func reportsSuccess(line string) bool {
 	line = strings.TrimLeft(line[prefixOf(line):], " \t")
 	if startsWithAny(line, []string{"✓", "✔", "√", "ok ", "PASS", "--- PASS", "[PASS]", "[OK]"}) || strings.HasSuffix(line, " ... ok") || strings.HasSuffix(line, " PASSED") {

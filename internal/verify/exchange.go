@@ -12,9 +12,10 @@ import (
 
 // Receive receives a validator's response. If the response is the first to its dispatch and in
 // time, Receive marks the criteria that it lacks as blocked, checks the claims of the request, and
-// judges the gates. Then it stores and returns the result. configure returns the configuration for
-// a dispatched request. If the response does not answer the request, the error is an
-// acceptance.InvalidError. Any other error carries its exit code.
+// judges the gates. Then it stores and returns the result. A late response is only stored, and the
+// error says so. configure returns the configuration for a dispatched request. If the response does
+// not answer the request, the error is an acceptance.InvalidError. Any other error carries its exit
+// code.
 func (d Dispatches) Receive(ctx context.Context, r acceptance.Response, configure func(acceptance.Request) (Config, error), deps Deps) (acceptance.Response, error) {
 	dispatches, err := d.List(r.TaskID)
 	if err != nil {
