@@ -17,7 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// user is a checkout on a runner, where a user works who is not root.
+// user is somebody on a runner who is not root, with a checkout, a home directory, and one for
+// temporary files.
 type user struct {
 	t                      *testing.T
 	base, repo, home, temp string
@@ -30,7 +31,7 @@ func newUser(t *testing.T) *user {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil { // as usual directories are
+	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil { // as directories usually are
 		t.Fatal(err)
 	}
 	u := &user{t: t, base: base, repo: filepath.Join(base, "repo"), home: filepath.Join(base, "home"), temp: filepath.Join(base, "temp")}
@@ -68,14 +69,14 @@ func (u *user) check(args ...string) (res result, ran bool) {
 	u.t.Helper()
 	cmd := exec.CommandContext(u.t.Context(), binary, append([]string{"check", "--config", filepath.Join(u.home, "checks.yml"), "--changed-files", "a.js"}, args...)...)
 	if os.Getuid() == 0 {
-		const nobody = 54321 // an id that no sandbox claims
+		const other = 54321 // an id that no sandbox claims
 		err := filepath.WalkDir(u.base, func(path string, _ fs.DirEntry, err error) error {
-			return errors.Join(err, os.Lchown(path, nobody, nobody))
+			return errors.Join(err, os.Lchown(path, other, other))
 		})
 		if err != nil {
 			u.t.Fatal(err)
 		}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: other, Gid: other}}
 	}
 	var out, errs bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = u.repo, u.env, &out, &errs
@@ -93,7 +94,8 @@ func (u *user) check(args ...string) (res result, ran bool) {
 	return res, err == nil
 }
 
-// TestCheckRefusesBesideCredentials tests rule R2, for one source after the other.
+// TestCheckRefusesBesideCredentials asserts that check runs no command where a credential can be
+// seen, unless --allow-credentials is given (rule R2). Each case is about one source.
 func TestCheckRefusesBesideCredentials(t *testing.T) {
 	t.Parallel()
 	const header = "http.https://github.com/.extraheader"

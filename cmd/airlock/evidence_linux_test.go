@@ -44,16 +44,17 @@ const (
 	pageRequest = `{"task_id":"t","validation_type":"browser","acceptance_criteria":[{"id":"A","description":"d","validation_hint":"open the page"}]}`
 	pageAnswer  = `{"task_id":"t","verdict":"PASS","timestamp":"2026-02-17T14:30:00Z","criteria_results":[{"criterion_id":"A","status":"PASS","evidence":"seen"}],
 		"evidence_collected":{"screenshots":[{"path":"page.png","description":"the page","step":1}]}}`
-	onDisk = "mkdir -p disk && mount -t tmpfs -o size=%s none disk &&"
+	mountDisk = "mkdir -p disk && mount -t tmpfs -o size=%s none disk &&"
 )
 
 // TestEvidenceThatCannotBeKept asserts that Airlock names the next step for each way in which
 // evidence cannot be kept. A directory that cannot be used ends the command before anything has
 // run: as wrong usage (2), or as a failure (3) if its disk is full. If a file cannot be kept later,
-// the verdict stays the same, unless the browser command fails because of that (1).
+// the verdict stays the same, unless the browser command fails because of that (1). A link to a
+// directory can be used.
 func TestEvidenceThatCannotBeKept(t *testing.T) {
 	t.Parallel()
-	disk := func(size string) string { return strings.Replace(onDisk, "%s", size, 1) }
+	disk := func(size string) string { return strings.Replace(mountDisk, "%s", size, 1) }
 	for _, c := range []struct {
 		name, script, request string
 		args                  []string

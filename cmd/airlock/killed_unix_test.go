@@ -48,7 +48,7 @@ const killedLines = `{"type":"create-issue","title":"One","body":"The first."}
 `
 
 // TestKilled kills the program at random moments and runs it again: the repository
-// must look as if nothing had happened.
+// must look as if the program had not been killed.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -254,7 +254,7 @@ func TestKilledWithCode(t *testing.T) {
 			env = append(env, "TMPDIR="+temp)
 			runKilled(t, h.server, dir, env, 1+r.IntN(requests), r.IntN(3), args)
 			h.server.SetFault(nil)
-			// Whether a later attempt waits for GitHub's lists is tested elsewhere.
+			// This is the same attempt. Whether a later one waits for GitHub's lists is tested elsewhere.
 			if res := run(t, dir, env, "", args...); res.code != 0 {
 				t.Errorf("the second run ended with %d:\n%s", res.code, res.stderr)
 			}

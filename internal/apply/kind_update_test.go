@@ -162,7 +162,7 @@ func TestUpdatesOfOneIssue(t *testing.T) {
 		body   []string
 	}{
 		"status and back":    {lines: []string{update("status", "closed"), update("status", "open")}},
-		"status there":       {lines: []string{update("status", "open"), update("status", "closed")}, closed: true},
+		"open, then closed":  {lines: []string{update("status", "open"), update("status", "closed")}, closed: true},
 		"title and back":     {lines: []string{update("title", "Other"), update("title", before.Title)}},
 		"the same twice":     {lines: []string{update("status", "closed"), update("status", "closed"), update("title", "Other"), update("title", "Other")}, closed: true, title: "Other"},
 		"title twice":        {lines: []string{update("title", "Other"), update("title", "Third")}, title: "Third"},
@@ -224,8 +224,8 @@ func TestWhatWasAddedToAReplacedText(t *testing.T) {
 	}
 }
 
-// TestAnUpdateAfterOneThatFailed asserts that an update is made, and not taken for done, where an equal
-// one before it failed.
+// TestAnUpdateAfterOneThatFailed asserts that an update is made, and not taken for done, where an
+// equal one before it failed.
 func TestAnUpdateAfterOneThatFailed(t *testing.T) {
 	for name, l := range map[string]string{
 		"status": line(map[string]any{"type": "update-issue", "issue_number": issueNumber, "status": "closed"}),
@@ -333,7 +333,8 @@ func TestAdditionsStayBelowGitHubsLimit(t *testing.T) {
 }
 
 // TestAdditionsAndEditsOfOthers lets somebody edit the issue's text while the workflow runs. It
-// asserts that text is added to the newest version, and that nothing of that version is replaced.
+// asserts that text is added to the newest version, and that an operation that replaces text is
+// skipped.
 func TestAdditionsAndEditsOfOthers(t *testing.T) {
 	for operation, state := range map[string]string{"append": "applied", "prepend": "applied", "replace-island": "skipped(edited-meanwhile)", "replace": "skipped(edited-meanwhile)", "": "skipped(edited-meanwhile)"} {
 		b := newBench(t, fixture(), githubtest.Options{})

@@ -29,7 +29,7 @@ func TestMovingLineIsNarrowerThanTheTerminal(t *testing.T) {
 }
 
 // TestProgressWhereNoLineMoves asserts that where the output is not a terminal, a line is
-// written when a check begins and when it ends, without escape sequences.
+// written when a check begins, takes another tool, or ends, without escape sequences.
 func TestProgressWhereNoLineMoves(t *testing.T) {
 	var out bytes.Buffer
 	p := StartProgress(&out, func(s string) string { return s }, func() int { return 0 })
@@ -47,7 +47,7 @@ func TestProgressWhereNoLineMoves(t *testing.T) {
 // TestProgressOfTheCopy asserts that a line announces the copying of the workspace at once, and
 // that another reports how long it took only if that was long.
 func TestProgressOfTheCopy(t *testing.T) {
-	const first, last = "airlock: copying the workspace to where the checks run\n", "airlock: tests: go test ./...\n"
+	const first, tests = "airlock: copying the workspace to where the checks run\n", "airlock: tests: go test ./...\n"
 	for took, ended := range map[time.Duration]string{900 * time.Millisecond: "", 3200 * time.Millisecond: "airlock: copied 50123 files and directories (3.2 s)\n"} {
 		var out bytes.Buffer
 		p := StartProgress(&out, func(s string) string { return s }, func() int { return 0 })
@@ -63,7 +63,7 @@ func TestProgressOfTheCopy(t *testing.T) {
 		p.Report(phase.Event{Root: ".", Check: phase.Tests, Command: "go test ./..."})
 		p.Report(phase.Event{Root: ".", Check: phase.Linter, Command: "ruff check ."})
 		p.Stop()
-		if got, want := out.String(), first+ended+last+"airlock: linter: ruff check .\n"; got != want {
+		if got, want := out.String(), first+ended+tests+"airlock: linter: ruff check .\n"; got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}

@@ -109,6 +109,8 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
+// TestDoors asserts what packages sanitize and intake get from a configuration, and which kinds it
+// enables.
 func TestDoors(t *testing.T) {
 	cfg, err := Parse("x", []byte("create-issue: {max: 2}\nadd-labels: {max: -1}\nnoop:\nallowed-domains: example.com\nallow-closing-words: true\nallowed-mentions: a\n"))
 	if err != nil {
@@ -119,12 +121,12 @@ func TestDoors(t *testing.T) {
 	if diff := cmp.Diff(want, clean); diff != "" {
 		t.Errorf("sanitize (-want +got):\n%s", diff)
 	}
-	door := cfg.Intake(clean, true)
-	if diff := cmp.Diff(map[policy.Kind]int{safeoutput.KindCreateIssue: 2}, door.Max); diff != "" {
+	intake := cfg.Intake(clean, true)
+	if diff := cmp.Diff(map[policy.Kind]int{safeoutput.KindCreateIssue: 2}, intake.Max); diff != "" {
 		t.Errorf("limits (-want +got):\n%s", diff)
 	}
-	if door.MaxLabels != -1 || !door.Strict || !cmp.Equal(door.Sanitize, clean) {
-		t.Errorf("intake's settings are %+v", door)
+	if intake.MaxLabels != -1 || !intake.Strict || !cmp.Equal(intake.Sanitize, clean) {
+		t.Errorf("intake's settings are %+v", intake)
 	}
 	if diff := cmp.Diff(map[policy.Kind]bool{"create-issue": true, "add-issue-label": true, "noop": true, "missing-tool": true, "missing-data": true, "report-incomplete": true}, cfg.Enabled()); diff != "" {
 		t.Errorf("enabled (-want +got):\n%s", diff)

@@ -15,7 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// judgeWorkflow applies the rules that are about a workflow in its entirety.
+// judgeWorkflow applies the rules for every job and step of a workflow, whether or not they use
+// Airlock, and those about the workflow itself.
 func (e *Examination) judgeWorkflow(w *workflow) {
 	line, privileged := w.startsOn("pull_request_target")
 	event := "pull_request_target"
@@ -42,7 +43,8 @@ func (e *Examination) judgeWorkflow(w *workflow) {
 
 var fullCommit = lazyregexp.New(`@[0-9a-f]{40}$`)
 
-// judgePin asks for actions that nobody can exchange.
+// judgePin asks for actions and images that nobody can exchange, and reports Airlock's image where
+// it runs without its action.
 func (e *Examination) judgePin(w *workflow, s *step) {
 	if s.uses == nil {
 		return
@@ -147,7 +149,8 @@ func inputsOf(s *step) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.uses.Inputs)), func(name string) bool { return s.uses.Inputs[name] == nil })
 }
 
-// judgeInputs compares the inputs with those of the actions: a misspelt one restricts nothing.
+// judgeInputs applies the rules about the inputs of Airlock's actions: their names and values, modes
+// that do not fit the action's image, and trust-env.
 func (e *Examination) judgeInputs(w *workflow, s *step) {
 	if s.place != wholeAction && s.place != gateAction {
 		return

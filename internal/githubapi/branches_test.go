@@ -12,7 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// oddBranches are names whose characters mean something in an address.
+// oddBranches maps names of branches to how they are written in an address. The characters of most
+// mean something there.
 var oddBranches = map[string]string{
 	"main":                  "main",
 	"airlock/fix-1":         "airlock/fix-1",

@@ -57,7 +57,8 @@ var ErrShallow = errors.New("the clone is shallow")
 // succeed another time.
 var ErrUnreachable = errors.New("the connection failed")
 
-// ErrTooLarge is returned for a diff or a file over the limit.
+// ErrTooLarge is returned for what is over a limit, such as a diff, a file, or the output or memory
+// of a run of git.
 var ErrTooLarge = nofollow.ErrTooLarge
 
 // deepen is the remedy for a clone that lacks history.
@@ -107,8 +108,8 @@ func (r *Repo) Clone() *Clone { return r.clone }
 // IDLen returns how many hex digits an object id has: 40, or 64 for SHA-256.
 func (r *Repo) IDLen() int { return r.clone.oidLen }
 
-// Close removes the repository, and restores the modification times of the clone's files that git
-// has changed.
+// Close removes the repository, and restores those modification times in the clone that git has
+// changed.
 func (r *Repo) Close() error {
 	r.batches.close()
 	return errors.Join(r.temp.Close(), r.store.restore())
@@ -179,7 +180,7 @@ func quote(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value) + `"`
 }
 
-// env returns the entire environment of git.
+// env returns the environment of git, to which a Call can add.
 func (r *Repo) env() []string {
 	return []string{
 		"PATH=" + r.opt.PathList,
@@ -235,8 +236,8 @@ type Output struct {
 	wait   time.Duration // that the remote's last answer asks for; 0: none
 }
 
-// Reason returns the first line that git printed for people, or its exit code, quoted and
-// cut to 300 bytes, for an error message.
+// Reason returns the first line that git printed for people, cut to 300 bytes, or
+// its exit code and signal. The result is quoted, for an error message.
 func (o Output) Reason() string {
 	reason, _, _ := strings.Cut(strings.TrimSpace(o.Stderr), "\n")
 	if len(reason) > 300 {

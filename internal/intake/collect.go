@@ -139,7 +139,7 @@ func (w *documentWriter) end() error {
 	return w.out.Flush()
 }
 
-// Counts are numbers of records.
+// Counts are numbers of records, except DroppedLabels.
 type Counts struct {
 	Accepted int `json:"accepted"`
 	Rejected int `json:"rejected"`

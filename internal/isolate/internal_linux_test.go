@@ -9,9 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestEntriesAreFoundByDescriptor asserts that a directory opened by a name relative to another one
-// finds its entries. The os package joins that name and the entry's, in Info, and in ReadDir on
-// file systems that do not report the kinds of entries. The relative name alone leads nowhere.
+// TestEntriesAreFoundByDescriptor asserts that the entries of a directory are found if it was opened
+// by a name relative to another directory. The os package joins that name and the entry's, in Info,
+// and in ReadDir on file systems that do not report the kinds of entries. The relative name alone
+// leads nowhere.
 func TestEntriesAreFoundByDescriptor(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -36,8 +37,9 @@ func TestEntriesAreFoundByDescriptor(t *testing.T) {
 	}
 }
 
-// TestIdentities asserts that identities differ, that the id after each one, which a guard uses, is not
-// an identity, and that not all runs begin with the same one.
+// TestIdentities asserts that identities differ, that the id after each one, which a guard uses, is
+// not an identity, and that not all runs begin with the same one if the user namespace has all ids
+// that sandboxes use.
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	first := map[uint32]bool{}
@@ -60,7 +62,7 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// TestNoIdentityIsLeft asserts that it is an error if all identities are somebody's or to be avoided.
+// TestNoIdentityIsLeft asserts that it is an error if all identities are to be avoided.
 func TestNoIdentityIsLeft(t *testing.T) {
 	t.Parallel()
 	var all []uint32

@@ -101,7 +101,7 @@ func (d *decision) pusher() string {
 // moved handles a push: the fix that was asked for, or a manual one. A push that may be an agent's
 // is first checked against the rules about files. In two cases, the push is left to the turn that
 // it wakes itself: it breaks these rules and the event does not show who pushed, or a comment woke
-// this turn and the turn has no findings.
+// this turn and the turn has no findings. A push by an App is an error if the log is not signed.
 func (d *decision) moved(ctx context.Context) error {
 	wokenByComment := d.Event.Name == "issue_comment" && d.Document == nil
 	if !d.open() || d.log.State.Head() == d.pull.Head || wokenByComment {

@@ -79,7 +79,7 @@ sed -i "/'osgi'/d; /instruction/,/\*'''/d; s/'4.12'/'4.x'/" */*.gradle && echo o
 const smallPackages = `for d in */; do case $d in better-path-resolve/|is-subdir/|promise-share/|make-empty-dir/|realpath-missing/|path-absolute/|write-yaml-file/) ;; *) rm -r "$d";; esac; done &&
 for d in */; do (cd "$d" && npm pkg delete mos scripts.md devDependencies.mos devDependencies.mos-plugin-readme); done && npm pkg delete devDependencies && `
 
-// reducedURL is a workspace of Rust without the tests that need crates which Debian lacks. A macro
+// reducedURL removes from a workspace of Rust the tests that need crates which Debian lacks. A macro
 // replaces one such crate, and the crates that the workspace still needs come from Debian.
 const reducedURL = `sed -i '/^\[dev-dependencies\]/,/^$/d; /^\[\[bench\]\]/,/^$/d; /^\[\[test\]\]/,/^$/d' */Cargo.toml && rm -r */benches url/fuzz url/tests/data.rs url/tests/debugger_visualizer.rs idna/tests data-url/tests &&
 sed -i '/^#\[macro_use\]$/{N;s/.*assert_matches;/macro_rules! assert_matches { ($e:expr, $p:pat) => { assert!(matches!($e, $p)) } }/}' idna/src/lib.rs &&
@@ -320,8 +320,8 @@ func writeProjects(t *testing.T, table string) {
 	}
 }
 
-// namesSource matches what names a source file. A tool that failed before the change without
-// naming one could not be run, as for a configuration of another version.
+// namesSource matches output that names a source file. A tool that failed before the change without
+// naming one could not work, for example because its configuration is for another version.
 var namesSource = regexp.MustCompile(`\.(?:go|js|ts|py|rs|rb|java)\b`)
 
 // handRun is a command that a person ran.
@@ -362,9 +362,10 @@ func (h handRun) hasNew(earlier handRun, file string) bool {
 }
 
 // wanted returns how each check ends by hand. Build and tests fail if their command does. Formatter
-// and linter fail if their command does, unless it also failed before the change and reports
-// nothing new about the changed file. A build without a command is skipped. The reviews have no
-// command: only the security review fails, and only for the change "weakness".
+// and linter fail if their command does, unless it also failed before the change, named a source
+// file then, and reports nothing new about the changed file. A build without a command is skipped.
+// The reviews have no command: only the security review fails, and only for the change
+// "weakness".
 func wanted(t *testing.T, base string, c change, hand []string, before []handRun) map[phase.Check]phase.Status {
 	t.Helper()
 	dir := copyProject(t, base)
@@ -388,7 +389,7 @@ func wanted(t *testing.T, base string, c change, hand []string, before []handRun
 	return want
 }
 
-// checked returns how each check ends.
+// checked returns how each check of Airlock ends.
 func (p fetched) checked(t *testing.T, base string, c change) map[phase.Check]phase.Status {
 	t.Helper()
 	dir := copyProject(t, base)

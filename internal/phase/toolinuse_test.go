@@ -8,7 +8,8 @@ import (
 )
 
 // TestToolsInUse asserts which tool runs if files name several: one that is not missing from the
-// project's packages, and of several of these, the one that the nearest file names.
+// project's packages, and of several of these, one that the nearest file or a command names.
+// Prettier comes before Biome if both are named so.
 func TestToolsInUse(t *testing.T) {
 	t.Parallel()
 	const prettier, biome = "npx prettier --check .", "npx biome format ."

@@ -18,15 +18,15 @@ func Precisions() []finding.Precision {
 	return []finding.Precision{finding.PrecisionVeryHigh, finding.PrecisionHigh, finding.PrecisionMedium, finding.PrecisionLow}
 }
 
-// selects reports whether findings of a rule, in a form of that precision, are reported.
-func (c Config) selects(r *Rule, form finding.Precision) bool {
+// selects reports whether findings of a rule that have the precision p are reported.
+func (c Config) selects(r *Rule, p finding.Precision) bool {
 	switch {
 	case slices.Contains(c.Off, r.ID):
 		return false
 	case len(c.Only) > 0:
 		return slices.Contains(c.Only, r.ID)
 	}
-	return form.Rank() >= cmp.Or(c.MinPrecision, minPrecision).Rank() || slices.Contains(c.On, r.ID)
+	return p.Rank() >= cmp.Or(c.MinPrecision, minPrecision).Rank() || slices.Contains(c.On, r.ID)
 }
 
 // Rules returns the rules as the configuration uses them, in a stable order. Each has the precision
@@ -88,8 +88,8 @@ func (p *pattern) asksForRequest() bool {
 // i, becomes a finding. It does if the configuration selects the rule in one of these precisions:
 //   - that of the pattern's form, or low if the value lacks what the pattern asks for in Certain or
 //     Given;
-//   - that of the rule, if something in the value comes from a request, unless the pattern has this
-//     precision or is one for input anyway.
+//   - that of the rule, if something in the value comes from a request. This does not apply to a
+//     pattern whose form has that precision, or which asks for input.
 //
 // Where asksForRequest is true, both count as medium at most, unless a request sends the value as it
 // is: then the rule's own precision counts, too.
@@ -127,12 +127,12 @@ func (m *matcher) isSentDirectly(p *pattern, x extent, i int) bool {
 var (
 	// quotedText matches string literals, in which no name stands for a value.
 	quotedText = lazyregexp.New(`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`)
-	// looseName matches a name that is not a member, with the sign after it.
+	// looseName matches a name that is not a member, and the dot or bracket after it, if any.
 	looseName = lazyregexp.New(`(?:^|[^\w.$])([A-Za-z_]\w*)(\s*[.(]?)`)
 )
 
-// hasGiven reports whether the origin of a value names a parameter itself. A parameter's member
-// does not count, because it belongs to the program.
+// hasGiven reports whether the origin of a value names a parameter itself. A parameter's member,
+// or what a call of it returns, does not count, because it belongs to the program.
 func (m *matcher) hasGiven(x extent) bool {
 	origin := quotedText.ReplaceAllString(m.valueOf(x).origin, "")
 	for _, name := range looseName.FindAllStringSubmatch(origin, -1) {

@@ -34,6 +34,8 @@ func TestRubyTokens(t *testing.T) {
 	}
 }
 
+// TestHereDocumentsHaveHoles asserts that each expression in a here-document becomes a hole, except
+// for a constant, whose name stays.
 func TestHereDocumentsHaveHoles(t *testing.T) {
 	for text, want := range map[string]value{
 		"a":                 {text: "a"},

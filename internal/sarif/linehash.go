@@ -18,8 +18,9 @@ const (
 
 // lineHashes returns the fingerprint of each line of a text, including the empty
 // line after a final newline, as GitHub's own SARIF uploader computes it: a
-// rolling hash of the 100 UTF-16 units from the line's start, without blanks, a
-// colon, and how often that hash has occurred so far in the text.
+// rolling hash, a colon, and how often that hash has occurred so far in the text.
+// The hash is that of the next 100 UTF-16 units from the line's start on that are
+// neither spaces nor tabs.
 func lineHashes(text string) []string {
 	h := lineHasher{oldest: 1, start: true, counts: make(map[uint64]int)}
 	for range hashBlock {
@@ -43,15 +44,15 @@ type lineHasher struct {
 	starts [hashBlock]bool // a line starts at this unit of the window
 	next   int             // the unit of the window that is replaced next
 	hash   uint64          // of the window
-	oldest uint64          // the factor of the window's oldest unit in hash: hashModulus to the power of hashBlock
+	oldest uint64          // the factor of the oldest unit when the next is added: hashModulus to the power of hashBlock
 	start  bool            // the next unit begins a line
 	cr     bool            // the last unit was a carriage return
 	counts map[uint64]int  // how often each hash has occurred
 	hashes []string        // of the lines so far
 }
 
-// unit adds one UTF-16 unit of the text. A carriage return is a newline, also together with
-// the newline after it.
+// unit adds one UTF-16 unit of the text, unless it is a space or a tab. A carriage return counts as
+// a newline, and a newline directly after it is left out.
 func (h *lineHasher) unit(c uint64) {
 	if c == ' ' || c == '\t' || h.cr && c == '\n' {
 		h.cr = false
@@ -66,7 +67,8 @@ func (h *lineHasher) unit(c uint64) {
 }
 
 // update replaces the oldest unit of the window by c, at which a line starts or not. If a line
-// starts at the oldest unit, the window has all that its hash is about.
+// starts at the oldest unit, the window now has all units of that line's hash: update first adds
+// the line's fingerprint to hashes.
 func (h *lineHasher) update(c uint64, starts bool) {
 	if h.starts[h.next] {
 		h.counts[h.hash]++
@@ -81,8 +83,9 @@ func (h *lineHasher) update(c uint64, starts bool) {
 // lineHashKey is the only fingerprint that code scanning reads.
 const lineHashKey = "primaryLocationLineHash"
 
-// fingerprint adds to each result without a line hash that of its first
-// location. It reads each file once and keeps one in memory at a time.
+// fingerprint adds to each result without a valid line hash that of its first
+// location, or notes why it cannot. It reads each file once and keeps one in memory
+// at a time.
 func (g *group) fingerprint(read func(path string) ([]byte, error)) {
 	type need struct {
 		result object

@@ -130,7 +130,8 @@ func writeAgentJob(b *strings.Builder, s selection, a Agent, r Release) {
 const mostRoots = 5
 
 // checksConfig returns the configuration of the checks, for the job that runs them and for the one
-// that reports them. projects are the directories of the projects.
+// that reports them. projects are the directories of the projects; if there is one at the top, that
+// comes first, and the checks need no roots.
 func checksConfig(projects []string) string {
 	text := "checks:\n  informational: [code-review]\n"
 	switch {
