@@ -78,8 +78,8 @@ printf '%s\n' '{"type": "create-pull-request", "title": "Add a document", "body"
 	}
 }
 
-// commitAll commits what init wrote to the default branch, as if a person had merged it, and
-// returns the policy.
+// commitAll commits the changed files of work to the default branch, as if a person had merged
+// them, checks that commit out, and returns the policy.
 func commitAll(t *testing.T, h hosted, work string) string {
 	t.Helper()
 	git(t, work, "add", "--all")

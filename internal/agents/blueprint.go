@@ -107,8 +107,8 @@ func ViolationLines(violations []schema.Violation) string {
 // Parse reads a blueprint from JSON. The error is an *InvalidError with every violation of
 // schemas/agent-blueprint.json. If there is none, it is about the first member that is there twice. If
 // there is none of these either, it has every violation of the rules that the schema cannot express:
-// the command names a program, a deterministic agent has a parameters_schema, which is that of an
-// object, and schemas are of draft-07 without extensions.
+// the command names a program, a deterministic agent has a parameters_schema, any parameters_schema
+// is that of an object, and schemas are of draft-07 without extensions.
 func Parse(raw []byte) (Blueprint, error) {
 	b, violations, err := parse(raw)
 	if err != nil {

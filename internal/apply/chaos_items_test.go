@@ -23,7 +23,7 @@ type chaosItem struct {
 	// times counts how often the complete item is in the repository, in the place where
 	// it belongs; nil for an item that leaves no trace there.
 	times func(githubtest.Fixture) int
-	// once is set where equal items have a single effect: labels, fields, uploads.
+	// once is set where equal items have a single effect, such as labels and uploads.
 	once bool
 }
 
@@ -250,7 +250,8 @@ func drawDiscussion(r *rand.Rand, n int) chaosItem {
 	}
 }
 
-// drawMissing makes a report of a missing tool or, by turns, of missing data.
+// drawMissing makes a report of a missing tool or, if n is odd, of missing data, whichever of the
+// two kinds was drawn.
 func drawMissing(r *rand.Rand, n int) chaosItem {
 	text := chaosText(r, n)
 	what, heading, fields := "tool", "### `docker`", map[string]any{"type": "missing-tool", "tool": "docker", "reason": text}
@@ -315,8 +316,9 @@ func issueIn(st githubtest.Fixture, number int) *githubtest.Issue {
 }
 
 // drawOwn makes what the checks publish in one schedule: a comment, a check run with enough
-// annotations for one or more requests, and four findings. Compared with the workflow runs
-// before, one is new, one is kept, one is gone and one has come back.
+// annotations for one or more requests, three findings, and an item that resolves all others.
+// Compared with the workflow runs before, one finding is new, one is kept and one has come back; a
+// fourth is gone.
 func drawOwn(r *rand.Rand) []chaosItem {
 	items := []chaosItem{drawSticky(r), drawCheckRun([]int{3, 60, 120}[r.IntN(3)])}
 	for i, name := range []string{"back", "kept", "new"} {

@@ -24,7 +24,8 @@ type reviewRun struct {
 	draftLeft string
 }
 
-// execute posts everything as one review, and what did not fit into its body as comments.
+// execute updates comments that are there. It then posts the others as one review, and what did not
+// fit into its body as comments.
 func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	r := &reviewRun{reviewWork: w, x: x, op: op}
 	inline, file, body := w.inline, w.file, w.body
@@ -160,7 +161,8 @@ func (r *reviewRun) lookAtReviews(ctx context.Context) (pending *Object, err err
 	return pending, r.searchConversation(ctx)
 }
 
-// adoptCarried decides the comments that an object carries, and reports whether there are any.
+// adoptCarried adopts the comments that an object carries, except those that are done, and reports
+// whether there were any.
 func (r *reviewRun) adoptCarried(o Object, message string) (found bool) {
 	carries, ok := members(o.key, r.group, r.size)
 	if !ok {

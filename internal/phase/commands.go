@@ -139,7 +139,8 @@ var (
 )
 
 // clippyOptions returns the options of Clippy's command in the project's scripts, hooks and CI. If
-// there are several commands, the first with lints counts, or else the first.
+// there are several commands, the first with lints counts, or else the first. If RUSTFLAGS denies
+// warnings there, so do the options.
 func (p *project) clippyOptions(dir string) clippyOptions {
 	text := p.commandTexts(dir)
 	var found clippyOptions
@@ -155,8 +156,8 @@ func (p *project) clippyOptions(dir string) clippyOptions {
 	return found
 }
 
-// readClippyOptions reads the options that change which code Clippy looks at, and the levels of
-// lints. It leaves out other options, such as those for the output.
+// readClippyOptions reads the options that change which code Clippy looks at, "--locked", and the
+// levels of lints. It leaves out other options, such as those for the output.
 func readClippyOptions(line string) (o clippyOptions) {
 	before, after, _ := strings.Cut(line+" ", " -- ")
 	cargo := []string{"--all-targets", "--all-features", "--no-default-features", "--tests", "--benches", "--examples", "--lib", "--bins", "--no-deps", "--locked", "--workspace", "--all"}
@@ -205,8 +206,9 @@ func levelFlag(word string) (flag, name string) {
 	return "", ""
 }
 
-// cargoOptions returns the options of cargo, with workspaceOption, which may be "", unless they name
-// all members of a workspace already.
+// cargoOptions returns the options of cargo after a space, or "" if there are none.
+// workspaceOption, which may be "", comes first, unless the others name all members of a workspace
+// already.
 func (o clippyOptions) cargoOptions(workspaceOption string) string {
 	if slices.Contains(o.cargo, "--workspace") || slices.Contains(o.cargo, "--all") {
 		workspaceOption = ""

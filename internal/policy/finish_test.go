@@ -112,7 +112,7 @@ func TestAddLabels(t *testing.T) {
 		asked []string
 		want  []string
 		deny  string
-		notes string
+		notes string // their messages, or the refusal's
 	}{
 		{"three by default", KindConfig{}, []string{"a", "b", "c", "d"}, []string{"a", "b", "c"}, "", `left out "d": at most 3 labels an item`},
 		{"configured", KindConfig{MaxLabels: 1}, []string{"a", "b"}, []string{"a"}, "", `left out "b": at most 1 label an item`},
@@ -256,8 +256,8 @@ func TestBranch(t *testing.T) {
 		{"a release", ChangeSettings{}, "release/1.0", "airlock/release/1.0", RuleBranch},
 		{"a release on a list of all", ChangeSettings{AllowedBranches: []string{"**"}}, "release/1.0", "airlock/release/1.0", RuleBranch},
 		{"a release on the list", ChangeSettings{AllowedBranches: []string{"release/*"}}, "release/1.0", "release/1.0", ""},
-		{"pages where releases are on the list", ChangeSettings{AllowedBranches: []string{"release/*", "**"}}, "gh-pages", "airlock/gh-pages", RuleBranch},
-		{"pages where they are not", ChangeSettings{AllowedBranches: []string{"*"}}, "gh-pages", "denied", RuleAllowedBranches},
+		{"pages on a list of releases and of all", ChangeSettings{AllowedBranches: []string{"release/*", "**"}}, "gh-pages", "airlock/gh-pages", RuleBranch},
+		{"pages on a list of names without a slash", ChangeSettings{AllowedBranches: []string{"*"}}, "gh-pages", "denied", RuleAllowedBranches},
 		{"pages on the list", ChangeSettings{AllowedBranches: []string{"gh-pages"}}, "gh-pages", "gh-pages", ""},
 		{"another bot's, by half of a prefix", ChangeSettings{BranchPrefix: "dep"}, "dependabot/x", "depdependabot/x", RuleBranch},
 		{"the prefix of a release", ChangeSettings{BranchPrefix: "release/"}, "x", "release/x", RuleBranch},

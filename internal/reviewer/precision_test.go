@@ -261,9 +261,9 @@ func TestNewRefusesAnUnknownPrecision(t *testing.T) {
 	}
 }
 
-// TestWhatIsFoundByDefault asserts that the vulnerabilities of spec 000's examples are found. In
-// each language it also asserts that a query and a shell command with a parameter are found,
-// although no request is seen to send it.
+// TestWhatIsFoundByDefault asserts that the vulnerabilities of spec 000's examples are found. It
+// also asserts that a query in each language, and a command in each but TypeScript, is found if it
+// has a parameter, although no request is seen to send it.
 func TestWhatIsFoundByDefault(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, code string

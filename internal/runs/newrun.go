@@ -25,8 +25,9 @@ type NewRun struct {
 }
 
 // Start starts the run. The answer is shown to the user as JSON. It is the run or, if Start has
-// waited and the run has completed, the run's result. If the error is about the parameters, the
-// answer says what is wrong with them. failed reports that the run ended without completing.
+// waited and the run has completed, the run's result. If the error is an *agents.ParameterError,
+// the answer says what is wrong with the parameters. failed reports that the run ended without
+// completing.
 func (n NewRun) Start(ctx context.Context, to Coordinator, stdin io.Reader) (answer any, failed bool, err error) {
 	parameters, err := n.parameters(stdin)
 	switch {

@@ -7,9 +7,9 @@ import (
 )
 
 // Reveal writes each invisible character that the character rules remove as its number, such as
-// <U+200B>, so that a reader of the message sees that a name contains it. It removes the characters
-// that this package inserted to make something inert, also escaped ones; [Sanitizer.Plain] adds
-// them again.
+// <U+200B>, so that a reader of the message sees that a name contains it. It leaves out the other
+// characters that they remove, such as C1 controls, and those that this package inserted to make
+// something inert, also escaped ones; [Sanitizer.Plain] adds the latter again.
 func Reveal(message string) string {
 	message = withoutOwn(message)
 	clean := characters(message, &noter{})
@@ -49,7 +49,7 @@ func becomes(r rune, size int, clean rune) bool {
 	return r == clean
 }
 
-// withoutOwn removes the characters, also escaped ones, that stand where this package
+// withoutOwn removes the zero-width spaces, also escaped ones, that stand where this package
 // inserts them.
 func withoutOwn(s string) string {
 	var b strings.Builder

@@ -138,7 +138,7 @@ func (d *diffReader) end() {
 	d.path, d.oldLeft, d.newLeft, d.inParts = "", 0, 0, false
 }
 
-// diffPath reads a file's name: "app.go.orig", "a/app.go", with a time after a tab.
+// diffPath returns a file's name without a time, which comes after a tab, and without ".orig".
 func diffPath(s string) string {
 	s, _, _ = strings.Cut(s, "\t")
 	return strings.TrimSuffix(s, ".orig")

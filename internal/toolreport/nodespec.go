@@ -8,7 +8,7 @@ var (
 )
 
 // nodeSpecReader reads what node's test runner prints for people: totals, then the
-// failing tests, without those that failed only because of their subtests.
+// failing tests. It leaves out those that failed only because of their subtests.
 type nodeSpecReader struct {
 	*collector
 	totals  map[string]int
