@@ -167,8 +167,8 @@ func assertState(t *testing.T, f githubtest.Fixture) {
 	}
 }
 
-// TestCertificates trusts a private authority, in a file that is larger than a
-// configuration may be.
+// TestCertificates asserts that apply trusts a private authority in the file of --ca-file, and in
+// that of SSL_CERT_FILE only with --trust-env. The file may be larger than a configuration may be.
 func TestCertificates(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t, pullRequestFixture(), githubtest.Options{})

@@ -159,8 +159,8 @@ func TestImageGitRunsNothing(t *testing.T) {
 	j.assertOwned()
 }
 
-// TestImagePolicyOfTheWorkspaceDoesNotRule tests rule R10, with the base commit read
-// from GitHub, and from git's objects where there is no token.
+// TestImagePolicyOfTheWorkspaceDoesNotRule checks rule R10 of docs/security.md: the policy is
+// that of the base commit, read from GitHub, or from git's objects where there is no token.
 func TestImagePolicyOfTheWorkspaceDoesNotRule(t *testing.T) {
 	const path, strict, edited = ".github/airlock.yml", "add-issue-label:\n", "create-pull-request-review-comment:\ncreate-security-report:\n"
 	t.Run("from GitHub", func(t *testing.T) {

@@ -58,7 +58,8 @@ func planSticky(p *planner, group []*entry) Operation {
 	return op
 }
 
-// stickyWork replaces the text of the comment that is there.
+// stickyWork replaces the text of the comment that is there, or posts a new one if somebody has
+// removed it.
 type stickyWork struct {
 	there Object
 	body  string

@@ -14,9 +14,9 @@ import (
 func TestRunsThatMayOnlyRead(t *testing.T) {
 	lines := []string{reviewLine("main.go", 1, "One."), anIssue, alert("main.go", 3, "Bad.", "r"), `{"type":"noop","message":"m"}`}
 	const (
-		asUsual   = "applied applied applied applied"
-		forked    = "skipped(fork-read-only) skipped(fork-read-only) skipped(fork-read-only) applied"
-		byDepends = "skipped(dependabot-read-only) skipped(dependabot-read-only) skipped(dependabot-read-only) applied"
+		asUsual      = "applied applied applied applied"
+		forked       = "skipped(fork-read-only) skipped(fork-read-only) skipped(fork-read-only) applied"
+		byDependabot = "skipped(dependabot-read-only) skipped(dependabot-read-only) skipped(dependabot-read-only) applied"
 	)
 	for _, tt := range []struct {
 		name, event       string
@@ -26,10 +26,10 @@ func TestRunsThatMayOnlyRead(t *testing.T) {
 	}{
 		{"a fork", "pull_request", true, false, "read", "ghs_test", forked, "workflow runs for pull requests from forks have a read-only token"},
 		{"a fork without a token", "pull_request", true, false, "read", "", forked, "forks get no secrets"},
-		{"Dependabot", "pull_request", false, true, "read", "ghs_test", byDepends, "Dependabot starts have a read-only token unless the job's permissions: block raises it"},
-		{"Dependabot without a token", "pull_request", false, true, "read", "", byDepends, "store the token under Settings, Secrets and variables, Dependabot"},
+		{"Dependabot", "pull_request", false, true, "read", "ghs_test", byDependabot, "Dependabot starts have a read-only token unless the job's permissions: block raises it"},
+		{"Dependabot without a token", "pull_request", false, true, "read", "", byDependabot, "store the token under Settings, Secrets and variables, Dependabot"},
 		{"Dependabot with permissions", "pull_request", false, true, "write", "ghs_test", asUsual, ""},
-		{"Dependabot on pull_request_target", "pull_request_target", false, true, "read", "ghs_test", byDepends, "Dependabot"},
+		{"Dependabot on pull_request_target", "pull_request_target", false, true, "read", "ghs_test", byDependabot, "Dependabot"},
 		{"a fork on pull_request_target", "pull_request_target", true, false, "read", "ghs_test",
 			"failed(permission) failed(permission) failed(permission) applied", "lacks the permission"},
 		{"anybody", "pull_request", false, false, "read", "ghs_test", "failed(permission) failed(permission) failed(permission) applied", "lacks the permission"},

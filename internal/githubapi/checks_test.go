@@ -53,7 +53,7 @@ func TestCheckRuns(t *testing.T) {
 	for _, k := range collect(t, env.ListCheckRuns(env.ctx, repo, head, "checks")) {
 		ids = append(ids, k.ExternalID)
 	}
-	if diff := cmp.Diff([]string{"again", "", "key"}, ids); diff != "" {
+	if diff := cmp.Diff([]string{"again", "", "key"}, ids); diff != "" { // the newest first
 		t.Errorf("listed (-want +got):\n%s", diff)
 	}
 	n.Output.Annotations = annotations(githubapi.MaxAnnotations + 1)
@@ -86,7 +86,7 @@ func TestHidingComments(t *testing.T) {
 	f := fixture()
 	f.Issues[1].Pull.Comments = []*githubtest.DiffComment{{ID: 8, Path: "main.go", Line: 2, Body: "one"}, {ID: 9, Path: "main.go", Line: 2, Body: "a reply", InReplyTo: 8}}
 	env := newTestEnv(t, f)
-	list := collect(t, env.ListReviewComments(env.ctx, repo, 2, env.clock.Now().AddDate(-1, 0, 0)))
+	list := collect(t, env.ListReviewComments(env.ctx, repo, 2, env.clock.Now().AddDate(-1, 0, 0))) // the newest first
 	if len(list) != 2 || list[0].InReplyTo != 8 || list[1].NodeID == "" {
 		t.Fatalf("comments %+v", list)
 	}

@@ -173,7 +173,8 @@ func (l *Log) play(r Record) error {
 	return nil
 }
 
-// consequences returns what follows from a record: the state, further messages, and their digest.
+// consequences returns what follows from a record: the state, further messages, and their digest,
+// which is "" for a record of deliveries.
 func (l *Log) consequences(r Record) (state fixloop.State, messages []fixloop.Message, digest string, err error) {
 	switch {
 	case r.Loop != nil:

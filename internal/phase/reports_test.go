@@ -119,7 +119,7 @@ func TestRunnersAreAskedForReports(t *testing.T) {
 }
 
 // TestReportsCount checks how many failures count, whatever a run leaves in place of its report: the pull
-// request's code can write to that directory.
+// request's code can write to the report's directory.
 func TestReportsCount(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

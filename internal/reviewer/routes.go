@@ -41,7 +41,7 @@ func (s *scopes) route(i int) string {
 var (
 	// notText are words in the types of parameters that contain no text of a stranger.
 	notText = lazyregexp.New(`^\s*(int|float|bool|complex|UUID|uuid|date|datetime|Request|Response|Session|AsyncSession|WebSocket|BackgroundTasks)\b|\bDepends\b|\bSecurity\b`)
-	// numberPlace matches a place in a route that takes a number only: <int:a>.
+	// numberPlace matches a place in a route that takes only a number or a UUID: <int:a>.
 	numberPlace = lazyregexp.New(`<(?:int|float|uuid)(?:\([^)>]*\))?:(\w+)>`)
 	// ownParameters are names of parameters that the program fills.
 	ownParameters = wordSetOf("self cls request req response db session context")
@@ -73,7 +73,7 @@ func (s *scopes) readRoute(route string, open int) {
 }
 
 // takesEvent reports whether the parameters that were read are those of a function that a cloud
-// calls for a request: f(event, context).
+// calls for a request: f(event, context), where one more may follow.
 func (s *scopes) takesEvent() bool {
 	return len(s.params) > 1 && len(s.params) < 4 && s.params[0].name == "event" && s.params[1].name == "context"
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // TestRulesFindTheirExamples asserts that every rule with examples finds the code that it rejects,
-// and that no rule of its language finds the code that it accepts.
+// and that no rule of its review finds the code that it accepts. It also asserts that
+// each is fully described.
 func TestRulesFindTheirExamples(t *testing.T) {
 	rules, err := Rules()
 	if err != nil {

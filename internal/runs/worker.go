@@ -311,7 +311,7 @@ func (w *Worker) carryOut(life, ctx context.Context, name string, t taken) {
 }
 
 // record records how a run ended. As long as the store cannot take it, it tries again,
-// until the worker's context ends.
+// until the worker's context ends. A result that the store refuses becomes a failure.
 func (w *Worker) record(life context.Context, name, id string, out outcome) {
 	for pause, logged := 50*time.Millisecond, false; ; pause = min(2*pause, 5*time.Second) {
 		attempt, cancel := context.WithTimeout(life, backgroundWithin)

@@ -14,7 +14,7 @@ type group struct {
 	rules    ruleTable
 	results  []result
 	merged   int    // how many runs were merged
-	problems int    // how many of their results report a problem
+	problems int    // how many of their results are neither of kind pass nor notApplicable
 	reason   string // why the last result without a location was left out
 
 	extensions     []object

@@ -8,8 +8,8 @@ import (
 )
 
 // TestPathsKeepNamesOfDigits asserts that a path does not show a name that consists of digits as an
-// index, whichever code finds the place: the search for duplicates, the decoder, the limit of long
-// arrays, the compiler of schemas, or the validator.
+// index, whichever code finds the place: the search for duplicates, the decoder, its check of
+// maxItems, the compiler of schemas, or the validator.
 func TestPathsKeepNamesOfDigits(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{"1":0,"1":1}`:                     "$.1",

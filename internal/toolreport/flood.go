@@ -10,14 +10,16 @@ const (
 	floodLine = 64    // bytes of the longest line of a flood
 	floodRun  = 1_000 // lines
 	maxShapes = 1_000 // of the lines of a flood
-	// floodTail is how many lines a reading keeps at most until it knows what they belong to.
+	// floodTail is how many of the last skipped lines are read after all: a reader keeps no more lines
+	// until it knows what they belong to.
 	floodTail = tailLines
 )
 
 // flood finds lines that need not be read: 100 MB can be 50 million lines, and reading each took
-// longer than a command may run. A line can belong to a flood if it consists of words and numbers,
-// or has at most shortLine bytes. After floodRun such lines in a row, each further line that looks
-// like an earlier one is skipped. Only the last skipped lines are read after all: see release.
+// longer than a command may run. A line can belong to a flood if it consists of words and numbers
+// and is not indented, or has at most shortLine bytes; see setShape. After floodRun such lines in a
+// row, each further line that looks like an earlier one is skipped. Only the last skipped lines are
+// read after all: see release.
 type flood struct {
 	run    int             // lines in a row that can belong to a flood
 	shapes map[string]bool // of the run's lines after floodRun

@@ -9,7 +9,7 @@ package toolreport
 
 import "github.com/agent-airlock/airlock/internal/finding"
 
-// Limits of what a report keeps. The rest is counted.
+// Limits of what is read and kept. Findings and failures beyond them are counted.
 const (
 	MaxFindings = 10_000
 	MaxFailures = 1_000    // failing tests that are named
@@ -90,7 +90,7 @@ type Report struct {
 	// Notes tell people what could not be read, which tools a reviewer lacked, and what is
 	// doubtful, such as exit code 0 after tests failed.
 	Notes []string
-	// FirstFailures are the lines in which failing began, and the last lines.
+	// FirstFailures are the lines from the first failure on, and the output's last lines, bounded.
 	FirstFailures string
 }
 

@@ -124,7 +124,7 @@ func TestLoopResult(t *testing.T) {
 	}{
 		"passes":                   {document(acceptance.Pass, acceptance.Skip), false, fixloop.ResultPass, nil, ""},
 		"fails":                    {document(acceptance.Pass, acceptance.Fail, acceptance.Blocked), false, fixloop.ResultFail, []string{"ac-2: It does ac-2"}, ""},
-		"accepted":                 {gates(document(acceptance.Pass, acceptance.Fail), acceptance.Skip, acceptance.Pass), false, fixloop.ResultPass, nil, ""},
+		"fails, but is accepted":   {gates(document(acceptance.Pass, acceptance.Fail), acceptance.Skip, acceptance.Pass), false, fixloop.ResultPass, nil, ""},
 		"blocked":                  {document(acceptance.Pass, acceptance.Blocked), false, fixloop.ResultError, nil, "ac-2: It was seen."},
 		"blocked, with advice":     {advised, false, fixloop.ResultError, nil, "ac-1: It was seen.; ac-2: It was seen. Configure a validator."},
 		"all skipped":              {document(acceptance.Skip), false, fixloop.ResultError, nil, "cannot be verified"},
@@ -132,7 +132,7 @@ func TestLoopResult(t *testing.T) {
 		"a judge that says no":     {gates(document(acceptance.Pass), acceptance.Skip, acceptance.Pass, acceptance.Fail), false, fixloop.ResultFail, []string{"the judge does not let it pass"}, ""},
 		"a judge without a result": {gates(document(acceptance.Pass), acceptance.Skip, acceptance.Pass, acceptance.Blocked), false, fixloop.ResultError, nil, "Gate 3 says so."},
 		"no criteria":              {&verdictreport.Document{}, false, fixloop.ResultPass, nil, ""},
-		"no required criteria":     {&verdictreport.Document{}, true, fixloop.ResultError, nil, "they are required"},
+		"none, though required":    {&verdictreport.Document{}, true, fixloop.ResultError, nil, "they are required"},
 	} {
 		r := tt.d.LoopResult(tt.required)
 		var failing []string
@@ -149,7 +149,7 @@ func TestLoopResult(t *testing.T) {
 }
 
 // TestNoSecretInADocument asserts that Mask covers all texts that people and programs wrote, and
-// that a page first masks texts that Mask leaves, such as an id, and is cut only then.
+// that a page masks a text that Mask leaves, such as an id, before the text is cut.
 func TestNoSecretInADocument(t *testing.T) {
 	mask := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
 	d := document(acceptance.Fail)

@@ -18,8 +18,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// maxEntries is how many entries of one directory are listed at most, and maxFiles how many files
-// in all.
+// Limits of Paths: a directory with more than maxEntries entries counts as one that cannot be read,
+// and more than maxFiles files in all are an error.
 const (
 	maxEntries = 100_000
 	maxFiles   = 1_000_000
@@ -246,7 +246,7 @@ func (w *worktree) HasCommit(ctx context.Context, id string) (bool, error) {
 	return err == nil && base == oid, ctx.Err() // without a common commit the answer is no
 }
 
-// mask masks secrets, and replaces the names of directories of the place.
+// mask masks secrets and, once there is a place, replaces the names of its directories.
 func (w *worktree) mask(s string) string {
 	w.masking.RLock()
 	place := w.placeMask
