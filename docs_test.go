@@ -185,8 +185,8 @@ func headings(t *testing.T, path string) []string {
 	return anchors
 }
 
-// TestWorkflowsPinActions asserts that our workflows name every third-party action by its commit:
-// a tag can be moved to another one.
+// TestWorkflowsPinActions asserts that our workflows name every third-party action by its commit,
+// because a tag can be moved to another one, and its version in a comment.
 func TestWorkflowsPinActions(t *testing.T) {
 	paths, err := filepath.Glob(".github/workflows/*.yml")
 	if err != nil || len(paths) == 0 {

@@ -13,18 +13,18 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// serveIn starts a coordinator in dir, with its store at a path in dir. If below is not empty, it
+// serveIn starts a coordinator in dir, with its store at a path in dir. If wrapper is not empty, it
 // is a script that starts the coordinator by "$@", in namespaces of its own. There are two agents:
 // "echo", and "gated", which runs until there is a file called gate.
-func serveIn(t *testing.T, dir, store, below string) coordinator {
+func serveIn(t *testing.T, dir, store, wrapper string) coordinator {
 	t.Helper()
 	for name, script := range map[string]string{"gated": `echo > begun; while ! test -e gate; do sleep 0.02; done; echo 1`, "echo": `cat >/dev/null; echo 1`} {
 		addProgram(t, filepath.Join(dir, "agents"), name, script)
 	}
 	args := []string{binary, "serve", "--addr", "127.0.0.1:0", "--store", store, "--agents", "agents"}
 	cmd := exec.Command(args[0], args[1:]...)
-	if below != "" {
-		cmd = exec.Command("unshare", append([]string{"-rm", "sh", "-c", below, "sh"}, args...)...)
+	if wrapper != "" {
+		cmd = exec.Command("unshare", append([]string{"-rm", "sh", "-c", wrapper, "sh"}, args...)...)
 	}
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
 	return coordinator{cmd, startServer(t, cmd)}
@@ -71,7 +71,8 @@ func TestCoordinatorFullStore(t *testing.T) {
 	c.runsAgain(t)
 }
 
-// TestCoordinatorLockedStore has another process write for longer than the server waits.
+// TestCoordinatorLockedStore locks the store for longer than the server waits. A new run is
+// refused, and a run that ends meanwhile is recorded afterwards.
 func TestCoordinatorLockedStore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

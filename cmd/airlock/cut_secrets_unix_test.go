@@ -46,7 +46,7 @@ func padded(limit int, format string) []string {
 }
 
 // TestNoPartOfASecretIsInWhatIsRefused asserts that a refusal, which quotes and shortens the
-// refused text, shows no part of a secret: not on the terminal, and in no document.
+// refused text, shows no part of a secret, neither on the terminal nor in the report of collect.
 func TestNoPartOfASecretIsInWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -65,15 +65,15 @@ func TestNoPartOfASecretIsInWhatIsRefused(t *testing.T) {
 	})
 	git(t, dir, "init", "--quiet")
 	for name, args := range map[string][]string{
-		"collect":    {"collect", "--input", "lines.ndjson", "--report", "report.json", "--strict"},
-		"validate":   {"validate", "lines.ndjson"},
-		"verify":     {"verify", "--request", "request.json", "--dir", "."},
-		"dispatch":   {"verify", "--dispatch", "request.json", "--dir", "."},
-		"loop":       {"loop", "start", "--issue", "7", "--repo", "o/r", "--dir", ".", "--request", "request.json", "--store", "store"},
-		"check":      {"check", "--input", "input.json"},
-		"argument":   {"collect", padded(60, "%s")[30]},
-		"an unknown": {padded(60, "%s")[30]},
-		"policy":     {"collect", "--input", "lines.ndjson", "--config", "policy.yml"},
+		"collect":  {"collect", "--input", "lines.ndjson", "--report", "report.json", "--strict"},
+		"validate": {"validate", "lines.ndjson"},
+		"verify":   {"verify", "--request", "request.json", "--dir", "."},
+		"dispatch": {"verify", "--dispatch", "request.json", "--dir", "."},
+		"loop":     {"loop", "start", "--issue", "7", "--repo", "o/r", "--dir", ".", "--request", "request.json", "--store", "store"},
+		"check":    {"check", "--input", "input.json"},
+		"argument": {"collect", padded(60, "%s")[30]},
+		"unknown":  {padded(60, "%s")[30]},
+		"policy":   {"collect", "--input", "lines.ndjson", "--config", "policy.yml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := run(t, dir, []string{"AIRLOCK_SECRETS=" + cutSecret}, "", args...)

@@ -17,8 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestInterrupted asserts that an interruption between two writes leaves a report of what was done
-// and what was not, and that the next run does the rest.
+// TestInterrupted asserts that an interruption during the first of two writes leaves a report of
+// what was done and what was not, and that the next run does the rest.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})
@@ -140,8 +140,8 @@ func TestInterruptedWhileWriting(t *testing.T) {
 		want    []string // in the results
 	}{
 		"it takes a moment":      {githubtest.Fault{Delay: 300 * time.Millisecond}, false, 1, []string{`"state":"applied"`, `"code":"cancelled"`}},
-		"GitHub never answers":   {githubtest.Fault{Delay: time.Hour}, true, 0, []string{`"code":"ambiguous"`, `"code":"cancelled"`}},
-		"the answer never ends":  {githubtest.Fault{Delay: time.Hour, After: true}, false, 1, []string{`"state":"applied"`, `"code":"cancelled"`}},
+		"GitHub never acts":      {githubtest.Fault{Delay: time.Hour}, true, 0, []string{`"code":"ambiguous"`, `"code":"cancelled"`}},
+		"the answer never comes": {githubtest.Fault{Delay: time.Hour, After: true}, false, 1, []string{`"state":"applied"`, `"code":"cancelled"`}},
 		"the connection is cut":  {githubtest.Fault{Cut: true, After: true}, false, 1, []string{`"state":"applied"`, `"code":"cancelled"`}},
 		"GitHub is at its limit": {githubtest.SecondaryLimit(403, 60), true, 0, []string{`"code":"cancelled"`}},
 	}) {

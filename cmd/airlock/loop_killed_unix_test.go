@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// killedLoop is a project with tests and a fixer. It needs two fixes, because the fixer mends one
-// failure at a time. Each command takes a moment, so that kills hit it.
+// killedLoop is a project with tests and a fixer. With brokenScript it needs two fixes, because the
+// fixer mends one failure at a time. The tests and the fixer take a moment, so that kills hit them.
 var killedLoop = map[string]string{
 	"package.json": `{"name": "shop"}`,
 	"a.js":         "exports.a = 1;\n",

@@ -61,7 +61,8 @@ func (v *verification) lookInto(name string, entry Entry, texts []string) part {
 }
 
 // find returns the path of the work tree that a hint names: exactly, or by its last parts if only
-// one path ends with them. If several do, why is a sentence about them; if none does, name is "".
+// one path ends with them, or only one that is not installed. If several do, why is a sentence
+// about them; if none does, name is "".
 func (v *verification) find(hinted string) (name string, entry Entry, why string, err error) {
 	clean, err := v.relative(hinted)
 	if err != nil {
@@ -79,7 +80,7 @@ func (v *verification) find(hinted string) (name string, entry Entry, why string
 		return "", entry, "", fmt.Errorf("the files of the work tree cannot be listed: %w", err)
 	}
 	ending := withSuffix(all, clean)
-	if len(ending) > 1 { // a hint rarely means what was installed there
+	if len(ending) > 1 { // a hint rarely means what was installed
 		if own := slices.DeleteFunc(slices.Clone(ending), isInstalled); len(own) == 1 {
 			ending = own
 		}
@@ -116,8 +117,8 @@ func isInstalled(name string) bool {
 	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return dir == "node_modules" || dir == "vendor" })
 }
 
-// relative returns a path of a hint or claim relative to the work tree, clean. Only paths in the
-// work tree are looked at.
+// relative returns the path that a hint or claim names, cleaned and relative to the work tree. It
+// returns an error for a path outside of the work tree or in .git.
 func (v *verification) relative(hinted string) (string, error) {
 	clean := path.Clean(strings.TrimSpace(hinted))
 	for _, root := range v.cfg.Roots {

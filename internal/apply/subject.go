@@ -75,8 +75,8 @@ func titleKey(title string) string {
 	return b.String()
 }
 
-// isWordPart reports whether a rune belongs to a word. inWord is set where one before it does,
-// without a separator between them.
+// isWordPart reports whether a rune belongs to a word. inWord is true if an earlier rune does and
+// no separator is between them.
 func isWordPart(runes []rune, i int, inWord bool) bool {
 	r := runes[i]
 	switch {
@@ -88,8 +88,8 @@ func isWordPart(runes []rune, i int, inWord bool) bool {
 	return beginsWord(runes, i) || standsAlone(runes, i)
 }
 
-// beginsWord reports whether a rune is a sign at the beginning of a word, which makes it another
-// word, as in ".env".
+// beginsWord reports whether a rune is a sign at the beginning of a word and belongs to it, as in
+// ".env".
 func beginsWord(runes []rune, i int) bool {
 	return strings.ContainsRune("-!./@&", runes[i]) && isBoundary(runes, i-1) && i+1 < len(runes) && (unicode.IsLetter(runes[i+1]) || unicode.IsDigit(runes[i+1]))
 }

@@ -38,7 +38,7 @@ func (e *Engine) Send(tx store.Tx, to, message, key string) error {
 // ErrNoWorkflow reports that the engine does not know a workflow, or has forgotten it.
 var ErrNoWorkflow = errors.New("there is no such workflow")
 
-// Status is where a workflow is.
+// Status is how far a workflow has come.
 type Status string
 
 // The statuses of a workflow. The last four are final.

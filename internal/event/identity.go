@@ -34,8 +34,8 @@ func printable(s string) bool {
 // call of a reusable workflow, or the job's key.
 func (run Run) Identity() string { return cmp.Or(run.Name, run.Job) }
 
-// identify sets what distinguishes the job, as far as the environment shows it. The
-// first of these that is known counts:
+// identify sets what distinguishes the job, as far as the environment shows it. Outside of a
+// workflow run that is the nonce. In one, the first of these that is known counts:
 //
 //   - the name that the owner gave;
 //   - the runner's orchestration id, which is not documented;

@@ -70,9 +70,9 @@ func socket(path string) bool {
 // because here a wrong match can keep the checks from running.
 var credentialName = lazyregexp.New(`(?i)token|secret|passw|passphrase|credential|(private|api|access|deploy|ssh|signing|encryption)[-_]?key|(^|[-_])(auth|pat)([-_]|$)|pass$`)
 
-// plausible reports whether a value can be a credential. A switch, a small number, a word
-// that stands for a password in tests, one or two characters repeated, and a reference to
-// a variable cannot.
+// plausible reports whether a value can be a credential. A value of fewer than four bytes, a
+// switch, a short number, a word that stands for a password in tests, one or two characters
+// repeated, and a reference to a variable cannot.
 func plausible(value string) bool {
 	value = strings.TrimSpace(value)
 	if len(value) < 4 || strings.HasPrefix(value, "$") || strings.HasPrefix(value, "%") || strings.HasPrefix(value, "{{") {
@@ -96,8 +96,8 @@ func plausible(value string) bool {
 // urlWithUser matches the beginning of a URL with a user in it.
 var urlWithUser = lazyregexp.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#"'<>@]+@`)
 
-// credentialURL reports whether a text contains a URL with a password, or with a token as the name
-// of the user, as in `https://TOKEN@host`. A URL that cannot be parsed counts, too.
+// credentialURL reports whether a text contains a URL with a plausible password, or with a token
+// as the name of the user, as in `https://TOKEN@host`. A URL that cannot be parsed counts, too.
 // `ssh://git@host` does not.
 func credentialURL(text string) bool {
 	for _, found := range urlWithUser.FindAllString(text, -1) {

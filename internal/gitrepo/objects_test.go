@@ -67,8 +67,8 @@ func TestBlob(t *testing.T) {
 	}
 }
 
-// TestBlobs asserts that contents come in the order of their ids, whatever their total size, and
-// that an error about one file does not affect the others.
+// TestBlobs asserts that contents come in the order in which their ids were given, whatever their
+// total size, and that an error about one file does not affect the others.
 func TestBlobs(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

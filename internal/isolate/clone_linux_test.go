@@ -12,8 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestClonedFiles needs root, Debian's btrfs-progs and a loop device: on a file system
-// that can share contents a copy takes no room, and writing to it changes only the copy.
+// TestClonedFiles asserts that on a file system that can share contents a copy takes little room,
+// and that writing to it changes only the copy. It needs root, Debian's btrfs-progs and a loop
+// device.
 func TestClonedFiles(t *testing.T) {
 	r := newRunner(t)
 	image, dir := filepath.Join(r.base, "image"), filepath.Join(r.base, "btrfs")

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// invariants checks the promises of every Document, and says how the first broken one is broken.
+// invariants says which promise of every Document doc breaks first, or returns "".
 func invariants(doc *Document) string {
 	src := doc.Source
 	within := func(s Span) bool { return 0 <= s.Start && s.Start <= s.End && s.End <= len(src) }
@@ -173,7 +173,7 @@ func TestTooDeep(t *testing.T) {
 			t.Errorf("%q: not too deep beyond MaxDepth", marker)
 		}
 	}
-	const most = 2 * maxLabelReadings // a label in the middle of so many is read half as often
+	const most = 2 * maxLabelReadings // the labels of so many are half as long as the text, on average
 	for depth, want := range map[int]bool{maxLabelReadings: false, most + 2: true} {
 		if doc := Scan(strings.Repeat("[^", depth) + "a" + strings.Repeat("]", depth)); doc.TooDeep != want {
 			t.Errorf("labels of footnotes in %d brackets: too deep is %t", depth, doc.TooDeep)

@@ -84,7 +84,7 @@ func (n *Node) Serve(ctx context.Context, cfg ServeConfig, people io.Writer) err
 	return n.serve(ctx, listener, cfg, public)
 }
 
-// serve is Serve on a listener; public reports that more than this machine can reach it.
+// serve is Serve on a listener; public reports whether other machines can reach it.
 func (n *Node) serve(ctx context.Context, listener net.Listener, cfg ServeConfig, public bool) error {
 	book := loops.NewWritable(n.engine)
 	api := httpapi.New(httpapi.Config{Agents: n.registry, Runs: n.Runs, Loops: book, Tokens: access.New(n.store),

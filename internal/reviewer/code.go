@@ -200,7 +200,7 @@ func (f File) changedLines() int {
 
 var (
 	licensed  = lazyregexp.New(`(?i)\blicen[cs]e|\bcopyright\b|\(c\)`)
-	published = lazyregexp.New(`\b\d+\.\d+`)
+	versioned = lazyregexp.New(`\b\d+\.\d+`)
 	// compiled matches what compilers and bundlers write at the beginning of a module.
 	compiled = lazyregexp.New(`Object\.defineProperty\(exports, ["']__esModule["']|webpackBootstrap|__webpack_require__|__nccwpck_require__|\bSystem\.register\(\[`)
 	// universal matches the head of a script that is published for every kind of loader.
@@ -230,7 +230,7 @@ func (s *source) copiedUntil() int {
 	}
 	from := s.comments[0].start
 	to := min(s.tokens[0].start, from+2*longestSource)
-	if text := s.text[from:to]; licensed.MatchString(text) && (strings.Contains(text, "/*!") || published.MatchString(text)) {
+	if text := s.text[from:to]; licensed.MatchString(text) && (strings.Contains(text, "/*!") || versioned.MatchString(text)) {
 		return int(to)
 	}
 	return 0

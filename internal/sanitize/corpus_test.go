@@ -160,7 +160,7 @@ func TestOrdinary(t *testing.T) {
 // page is what people take from a rendered text.
 type page struct {
 	Text  string
-	Links []string
+	Links []string // also the alternative texts of images
 	Code  []string
 }
 

@@ -357,7 +357,7 @@ func (f *fastSchema) value(raw []byte, at, depth int) (end int) {
 var anything = &fastSchema{types: anyType, maxLength: math.MaxInt, maxItems: math.MaxInt, minimum: math.Inf(-1), maximum: math.Inf(1)}
 
 // fitsOne reports whether certainly exactly one alternative of oneOf is valid:
-// only one is for values of this type, and it accepts this one.
+// only one is for values of this type, and it accepts the value.
 func (f *fastSchema) fitsOne(raw []byte, at, depth int) bool {
 	var candidate *fastSchema
 	for _, a := range f.oneOf {

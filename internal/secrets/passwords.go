@@ -212,7 +212,7 @@ func commandPassword(text string, start, end int) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// cutLastWord returns the last word of a text, and what is before it.
+// cutLastWord returns what is before the last word of a text, and that word.
 func cutLastWord(text string) (before, word string) {
 	const blank = " \t\r\n"
 	text = strings.TrimRight(text, blank)
@@ -269,8 +269,8 @@ func dockerAuth(text string, _, end int) (from, to int, ok bool) {
 	return basicCredential(text, from+1)
 }
 
-// queryPrivateKey finds a private key in PEM as the query of a URL has it, where a plus sign is a
-// space.
+// queryPrivateKey finds a private key in PEM as the query of a URL has it, where a plus sign stands
+// for a space.
 func queryPrivateKey(text string, start, end int) (from, to int, ok bool) {
 	const dashes = "-----"
 	block := text[start:min(len(text), end+endlessAfter)]
@@ -305,7 +305,7 @@ func basicCredential(text string, from int) (start, end int, ok bool) {
 	return from, to, true
 }
 
-// decodedText returns what Base64 stands for, and whether it is text.
+// decodedText returns what Base64 stands for, and whether that is text of at least six bytes.
 func decodedText(encoded string) (decoded string, isText bool) {
 	plain := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(encoded, "="))
 	data, err := base64.RawStdEncoding.DecodeString(plain)

@@ -257,7 +257,7 @@ type goTest struct {
 
 func newGoPackage() *goPackage { return &goPackage{byName: map[string]*goTest{}} }
 
-// test returns what is known of a test, nil if there are too many.
+// test returns what is known of a test, which it adds if it is new; nil if there are too many.
 func (p *goPackage) test(name string) *goTest {
 	name = text.TruncateBytes(name, maxName)
 	t := p.byName[name]
@@ -281,7 +281,7 @@ func (p *goPackage) fail(name string) {
 // pass forgets a test that ended well.
 func (p *goPackage) pass(name string) { delete(p.byName, text.TruncateBytes(name, maxName)) }
 
-// output keeps a line of a test's output, or of the package's if test is "".
+// output keeps a line of a test's output, or of the package's if the test is not known.
 func (p *goPackage) output(test, line string) {
 	p.crash.line(line)
 	if line == "FAIL" && test == "" {
@@ -329,7 +329,7 @@ func (p *goPackage) end(pkg string, built bool, c *collector) {
 			counted = true
 			c.fail(goFailure(c, pkg, t, Timeout))
 		}
-	case counted && p.crash.inTest: // it is counted, and other tests were running beside it
+	case counted && p.crash.inTest: // it is counted, and other tests were running at the same time
 	case len(running) == 1:
 		counted = true
 		f := goFailure(c, pkg, running[0], Crash)

@@ -20,7 +20,7 @@ type mavenReader struct {
 	ran, failed  int                       // tests that were not skipped, in the modules that are over
 	totals       struct{ ran, failed int } // the last that the module printed
 	naming       bool                      // the next lines name a class's failures
-	crashedNames map[string]bool           // classes whose process ended
+	crashedNames map[string]bool           // classes whose process crashed
 	namingCrash  bool                      // the next lines name such classes
 	uncompiled   bool
 	skipped      bool // modules were not built

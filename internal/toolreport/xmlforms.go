@@ -125,7 +125,7 @@ type xmlReader struct {
 	test    Failure
 	class   string          // of the test; some runners put its file there
 	failed  bool            // the test failed
-	todo    bool            // the test was expected to fail: node's runner does not count it
+	todo    bool            // the test was expected to fail, which is not a failure
 	skipped bool            // the test did not run
 	details strings.Builder // the text of the failure element
 	inside  bool            // the reader is in the failure element
@@ -136,7 +136,7 @@ type xmlSuite struct {
 	name, file string
 	problems   int  // how many errors and failures the suite reports
 	failed     bool // one of its tests failed, or one of a suite in it
-	todo       bool // one of them failed as expected, and counts as one of the problems
+	todo       bool // one of them failed as expected, which problems may include
 }
 
 func (x *xmlReader) suite() xmlSuite {
@@ -249,8 +249,8 @@ func (x *xmlReader) testEnd() {
 // in their own way.
 var xmlEscapes = strings.NewReplacer("#x1B[", "\x1b[", "&#27;[", "\x1b[")
 
-// suiteEnd ends a suite. If the suite reports failures but lists no test that failed, it counts as
-// crashed.
+// suiteEnd ends a suite. If the suite reports failures but lists no test that failed, as expected
+// or not, it counts as crashed.
 func (x *xmlReader) suiteEnd() {
 	if len(x.suites) == 0 {
 		return
@@ -277,7 +277,7 @@ func (x *xmlReader) done() {
 
 // placeInDetails sets the place of a failure that does not have both a file and a line. It looks
 // for the place in details, the failure's text in a JUnit report. The text contains a stack trace
-// in the form of the language.
+// in the form of the language. Of Java's frames only those of the test's class count.
 func (c *collector) placeInDetails(f *Failure, class, details string) {
 	if f.Path != "" && f.Line > 0 {
 		return
@@ -303,8 +303,9 @@ func (c *collector) placeInDetails(f *Failure, class, details string) {
 	}
 }
 
-// nameAsPytest names a test as pytest does in its output, "test/test_a.py::Class::test", if
-// its file is found. In the report, the file and the class are joined by dots.
+// nameAsPytest names a test as pytest does in its output, "test/test_a.py::Class::test", and sets
+// its unit and its path, if its file is found. In the report, the file and the class are joined by
+// dots.
 func (c *collector) nameAsPytest(f *Failure, class string) {
 	parts := strings.Split(class, ".")
 	if c.places.exists == nil || class == "" || len(parts) > 100 {
