@@ -92,8 +92,8 @@ func secretVariable(name string) bool {
 	return slices.Contains(tokenVariables[:], name) || slices.Contains(misnamedVariables[:], name) || name == secretsVariable || name == loopSecretVariable || strings.HasPrefix(name, "ACTIONS_")
 }
 
-// split divides an environment into what may stay and the secrets. The name of an input
-// stays, with an empty value: see InputNames.
+// split divides an environment into what may stay and the secrets, and drops
+// handoverVariable. The name of an input stays, with an empty value: see InputNames.
 func split(environ []string) (stay []string, secrets map[string]string) {
 	secrets = map[string]string{}
 	for _, e := range environ {

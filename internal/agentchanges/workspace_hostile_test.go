@@ -50,7 +50,7 @@ func TestWorkspaceSeriesErrors(t *testing.T) {
 	t.Parallel()
 	for name, x := range shorttest.Some(2, map[string]struct {
 		change func(c clone)
-		want   string
+		want   string // part of the error; "" for success
 	}{
 		"unfinished merge": {func(c clone) {
 			c.Git("checkout", "-q", "-b", "x")
@@ -83,7 +83,7 @@ func TestWorkspaceSeriesErrors(t *testing.T) {
 		"huge rules":     {func(c clone) { c.sparseFile("src/.gitignore", 5<<20) }, `"src/.gitignore": too large`},
 		"deep":           {func(c clone) { c.Write(strings.Repeat("d/", 210)+"x", "x") }, "more than 200 deep"},
 		"no commit":      {func(c clone) { c.Git("checkout", "-q", "--orphan", "none") }, "has no commit yet"},
-		"another's":      {func(c clone) { c.Remove(".git"); c.Git("init", "-q") }, "has no commit yet"},
+		"another .git":   {func(c clone) { c.Remove(".git"); c.Git("init", "-q") }, "has no commit yet"},
 		"broken pattern": {func(c clone) { c.Write(".gitignore", "["); c.Write("[", "x") }, ""},
 	}) {
 		t.Run(name, func(t *testing.T) {

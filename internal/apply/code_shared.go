@@ -26,7 +26,7 @@ func othersCommitted(branch string, pull *githubapi.Pull) string {
 
 // join puts one commit on top of a shared branch. That commit replaces the changes of our earlier
 // commits by the new ones, and keeps other people's changes. If it would change nothing, nothing is
-// pushed.
+// pushed. If it conflicts with other people's changes, it is refused.
 func (c *codePreparer) join(e *entry, st *codeState) error {
 	change, err := c.replacement(e, st)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *codePreparer) join(e *entry, st *codeState) error {
 }
 
 // replacement returns the change from our own part of a shared branch to the new changes. Both
-// sides are trees on the commit that the branch began at, without other people's commits.
+// sides are trees on st.onto, the commit that the branch began at, without other people's commits.
 func (c *codePreparer) replacement(e *entry, st *codeState) (change gitrepo.Change, err error) {
 	if change, err = c.summary(e, st.onto, st.carried.Commits); err != nil {
 		return change, err

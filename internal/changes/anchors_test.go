@@ -37,7 +37,7 @@ func TestCheck(t *testing.T) {
 		path        string
 		side        changes.Side
 		start, line int
-		text        string // "" when it can carry a comment
+		text        string // part of the error; "" if a comment can be there
 	}{
 		{path: "x.go", side: changes.Right, line: 3},
 		{path: "x.go", side: changes.Right, line: 9},

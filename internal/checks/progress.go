@@ -45,7 +45,7 @@ type copying struct {
 	entries int64
 }
 
-// longCopy is how long copying takes before a line reports that it has ended.
+// longCopy is how long copying must have taken for a line to report that it has ended.
 const longCopy = time.Second
 
 // StartProgress begins to show progress on w; Stop must be called. show makes a command
@@ -81,7 +81,7 @@ func (p *Progress) Copied(entries int64) {
 	p.copying.entries = max(p.copying.entries, entries)
 }
 
-// endCopying shows how long the copying took.
+// endCopying ends the copying, if there is one, and shows how long it took unless it was short.
 func (p *Progress) endCopying() {
 	if took := p.now().Sub(p.copying.began); !p.copying.began.IsZero() && took >= longCopy {
 		p.line(fmt.Sprintf("copied %d files and directories (%s)", p.copying.entries, seconds(took)))

@@ -268,7 +268,7 @@ func (p *page) failures(list []Failure, omitted int, ifEmpty string) {
 	}
 }
 
-// replacement is the info string of a fence with the text that should replace the lines.
+// replacement is the info string of a fence with the text that should replace a failure's lines.
 const replacement = "replacement"
 
 func (p *page) history(rounds []Round) {

@@ -27,7 +27,7 @@ func hosted(t *testing.T, change ...func(*githubtest.Fixture)) (*githubtest.Serv
 	return s, g
 }
 
-// client is a git work tree with a remote.
+// client is a git work tree and the token that git sends from it; "" for none.
 type client struct {
 	t     *testing.T
 	dir   string

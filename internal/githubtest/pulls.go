@@ -229,7 +229,8 @@ func (s *Server) renderTeam(id int, slug string) object {
 		"type": "organization", "organization_id": 1}
 }
 
-// renderBranch returns the description's example of a pull request's head or base, filled with b.
+// renderBranch fills the head or base of GitHub's example of a pull request with b, and returns it.
+// A branch of a deleted fork has neither a repository nor a user.
 func (s *Server) renderBranch(example any, b Branch) object {
 	o := example.(object)
 	owner, name, id := s.state.Repo.Owner, s.state.Repo.Name, s.state.Repo.ID
@@ -300,11 +301,10 @@ func (s *Server) renderDiffComment(i *Issue, d *DiffComment) object {
 	return o
 }
 
-// followBranches lets the open pull requests follow the git repository, whoever
-// changed it: the head is where its branch is, the files are what it changes, and an
-// earlier head stays known. A pull request is merged when its base moves to a commit
-// that contains its head, and closed when its branch is deleted. The caller holds the
-// lock.
+// followBranches lets the open pull requests, except those of forks, follow the git repository,
+// whoever changed it: the head is where its branch is, the files are what it changes, and an
+// earlier head stays known. A pull request is merged when its base moves to a commit that contains
+// its head, and closed when its branch is deleted. The caller holds the lock.
 func (s *Server) followBranches() error {
 	if s.o.Git == nil {
 		return nil

@@ -172,10 +172,10 @@ func remoteConfig(opt RemoteOptions) string {
 // remoteTimeout ends a fetch or a push that a server keeps alive.
 const remoteTimeout = 15 * time.Minute
 
-// Fetch gets the commits that are not there yet from the remote, each with depth commits of its
-// history, or with all of it if depth is 0. What the server sends is checked as git fsck does.
-// Fetch does not ask for commits that are there, unless depth is 0 and the history is cut off. A
-// commit that the server does not have, or does not give, is ErrMissing.
+// Fetch gets from the remote those of the commits that the repository lacks, each with depth
+// commits of its history, or with all of it if depth is 0. What the server sends is checked as git
+// fsck does. Fetch does not ask for commits that are there, unless depth is 0 and the history is
+// cut off. A commit that the server does not have, or does not give, is ErrMissing.
 //
 // If Fetch cuts a history off, it is cut off for every later question to the repository, even if a
 // clone from which this one borrows objects has more of it.
@@ -223,7 +223,8 @@ func (r *Repo) isShallow() (bool, error) {
 	return err == nil && info.Size() > 0, err
 }
 
-// lostConnection matches what git prints when the connection failed.
+// lostConnection matches what git prints when the connection failed or the server answered with a
+// status of 5xx.
 var lostConnection = lazyregexp.New(`unable to access|RPC failed|disconnect|early EOF|hung up|timed out|returned error: 5`)
 
 // fetchError returns why a fetch failed, from what the server and git printed.
@@ -320,8 +321,8 @@ func (m *Remote) redact(output string) string {
 	return output
 }
 
-// splitStderr returns the lines that git printed for people: its own and those of the
-// server.
+// splitStderr returns the lines that git printed, its own and the server's, without empty ones. It
+// leaves out that git cannot lock the store of credentials, which is a pipe here.
 func splitStderr(stderr string) (own, server []string) {
 	for _, line := range strings.FieldsFunc(stderr, func(c rune) bool { return c == '\n' || c == '\r' }) {
 		rest, fromServer := strings.CutPrefix(line, "remote:")

@@ -113,7 +113,7 @@ func TestWaitingEndsWithItsGrant(t *testing.T) {
 		return answered
 	}
 	refused, served := ask(secret, "/runs/"+id+"/wait?timeout=60"), ask(other, "/runs/"+id+"/wait?timeout=60")
-	for len(a.streams) < 2 {
+	for len(a.streams) < 2 { // until both requests wait
 		if r := a.do("GET", "/readyz", ""); r.StatusCode != http.StatusOK {
 			t.Fatal(r.body)
 		}
@@ -130,7 +130,7 @@ func TestWaitingEndsWithItsGrant(t *testing.T) {
 	}
 }
 
-// sleeping starts a run that does not end by itself.
+// sleeping starts a run of ten minutes, longer than a test takes, and returns its id.
 func sleeping(a *api) (id string) {
 	a.t.Helper()
 	a.do("POST", "/agents", `{"name":"sleeper","type":"agent","command":["sleep","600"]}`)

@@ -91,7 +91,7 @@ type domainRun struct {
 	lastDot, secondLastDot int
 }
 
-// bareURL returns the content span of the bare address whose : or w is at p.pos.
+// bareURL returns where in p.text the bare address whose : or w is at p.pos begins and ends.
 func (p *inlineParser) bareURL() (begin, end int, ok bool) {
 	text, pos := p.text, p.pos
 	if p.brackets.blocksBare() || len(text)-pos < 4 {
@@ -128,7 +128,7 @@ func (p *inlineParser) bareURL() (begin, end int, ok bool) {
 
 // domain returns the end of the host name at offset base. Its last two labels
 // must not contain an underscore, and it must contain a dot unless short is set. Like
-// cmark, it ignores the first character, and the last one of the leaf.
+// cmark, domain ignores the name's first character and the last character of p.text.
 func (p *inlineParser) domain(base int, short bool) (end int, ok bool) {
 	r := &p.domains
 	if base+1 < r.start || base+1 > r.end {

@@ -10,7 +10,7 @@ import (
 // sign is a trace of a tool in a project that uses it.
 type sign struct {
 	// file is the name of a file in the project's directory or in one above it, up to the
-	// repository's root. It may be a pattern of path.Match, also in its directories.
+	// repository's root. Each element of its path may be a pattern of path.Match.
 	file string
 	// text is a pattern that the file must match, and shown is the pattern as people read it;
 	// "" if the file alone is the sign.

@@ -203,7 +203,7 @@ func (m *matcher) contextMatches(p *pattern, i int) bool {
 }
 
 // valueMatches reports whether the conditions about the value are true. It evaluates the value only
-// for patterns that have some.
+// for patterns with Is, Text or Source. For others, Unless concerns the call's arguments alone.
 func (m *matcher) valueMatches(p *pattern, x extent) bool {
 	if p.Is == "" && p.Text == nil && p.Source == nil {
 		return true
@@ -232,8 +232,9 @@ func lacks(re *regexp.Regexp, text string) bool { return re != nil && !re.MatchS
 // has reports whether an expression is given and matches something in a text.
 func has(re *regexp.Regexp, text string) bool { return re != nil && re.MatchString(text) }
 
-// surroundingsMatch reports whether the conditions about the places next to the word at index i are
-// true: the chain before it, and what follows the call, whose arguments end before index end.
+// surroundingsMatch reports whether the conditions about what is around the word at index i are
+// true: whether its function answers requests, the chain before the word, and what follows the
+// call, whose arguments end before index end.
 func (m *matcher) surroundingsMatch(p *pattern, i, end int) bool {
 	return (!p.Route || m.scope.innermost().answers) &&
 		(p.Chain == nil || m.chainMatches(p.Chain, i)) &&
@@ -270,7 +271,7 @@ func (m *matcher) statement(i int) string {
 }
 
 // extentBefore returns the offsets of the part of a function before the token at index i. Outside
-// of functions, it returns those of the text shortly before the token.
+// of functions, and in a long one, it returns those of the text shortly before the token.
 func (m *matcher) extentBefore(i int) (from, to int) {
 	to = int(m.tokens[i].start)
 	if begin := m.scope.innermost().begin; begin >= 0 {
@@ -373,7 +374,7 @@ func (m *matcher) afterCall(end int) string {
 	return m.text[from:min(len(m.text), int(from)+longestSource/4)]
 }
 
-// fileHas reports whether an expression matches something in the file. It looks once a file.
+// fileHas reports whether an expression matches something in the file. It looks once for each.
 func (m *matcher) fileHas(re *regexp.Regexp) bool {
 	matches, known := m.files[re.String()]
 	if !known {

@@ -102,7 +102,7 @@ func TestASecretLongerThanAWindowIsFoundCompletely(t *testing.T) {
 	}
 }
 
-// randomText returns a text of some letters, the same one each time.
+// randomText returns a random text of the given letters, the same one each time.
 func randomText(letters string, length int) string {
 	random := rand.New(rand.NewPCG(3, 4))
 	out := make([]byte, length)

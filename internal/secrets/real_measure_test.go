@@ -21,9 +21,9 @@ var (
 	realRule = flag.String("realRule", "", "print the hits of these rules only, separated by commas")
 )
 
-// TestRealCode scans every file below -realDir as a pull request that adds it. It prints each hit
-// that would deny, with the text around it, then the hits of each rule and of each code base. Each
-// directory in -realDir is one code base. Other people's code rarely contains secrets, so most
+// TestRealCode scans every file below -realDir as if a pull request added it. It prints each hit
+// that would deny, with the text around it, then how many hits each rule and each code base has.
+// Each directory in -realDir is one code base. Other people's code rarely contains secrets, so most
 // hits are wrong denials; people judge them.
 func TestRealCode(t *testing.T) {
 	if *realDir == "" {

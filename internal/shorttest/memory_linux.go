@@ -6,10 +6,10 @@ import (
 )
 
 // TempInMemory puts the temporary files of a package's tests into memory, unless TMPDIR is set, the
-// tests run at the limits (AtLimits), or the memory has too little room. It is for tests that make
-// repositories, because they remove many files: when ext4 creates a file, it passes over each file
-// that was removed in the last minutes. That took up to half of their time. A TestMain calls it
-// before it makes a directory.
+// tests run at the limits (AtLimits), or the file system in memory is not there, is too full, or
+// does not let programs run. It is for tests that make repositories, because they remove many
+// files: when ext4 creates a file, it passes over each file that was removed in the last minutes.
+// That took up to half of their time. A TestMain calls it before it makes a directory.
 func TempInMemory() {
 	const (
 		place    = "/dev/shm"

@@ -136,7 +136,7 @@ func golden(t *testing.T, file string, got any) {
 	}
 }
 
-func TestCapturesNameNoMachine(t *testing.T) {
+func TestCapturesNameNoHomeDirectory(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/captures/*/*")
 	if err != nil || len(files) == 0 {
@@ -155,13 +155,13 @@ func TestCapturesNameNoMachine(t *testing.T) {
 	}
 }
 
-// TestFailingCounts compares two numbers for each project: the failed tests that a report counts,
-// and the tests that really fail, counted by hand in the project's sources.
+// TestFailingCounts compares two numbers for each capture of tests: the failed tests that a report
+// counts, and the tests that really fail, counted by hand in the project's sources.
 func TestFailingCounts(t *testing.T) {
 	t.Parallel()
 	const unknown = -1 // at least 1: the run ended before the runner reported the number
 	want := map[string]int{
-		// A test prints a line that looks like a failure: text cannot show that, JSON can.
+		// A test prints a line that looks like a failure: in text it counts as one, in JSON not.
 		"go-test/fail": 4, "go-test/verbose": 4, "go-test-json/fail": 3,
 		"go-test/pass": 0, "go-test/crash": 3, "go-test/hang": 1, "go-test/killed": unknown, "go-test/nocompile": 3,
 		"go-test-json/pass": 0, "go-test-json/crash": 3, "go-test-json/hang": 1, "go-test-json/killed": unknown, "go-test-json/nocompile": 3,

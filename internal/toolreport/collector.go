@@ -18,7 +18,7 @@ type collector struct {
 	rules    []ToolRule
 	known    map[[2]string]bool // rules, by tool and ID
 	seen     map[finding.Finding]bool
-	outside  int // findings about files outside the root
+	outside  int // findings whose path is not that of a file in the repository
 	omitted  int // findings after MaxFindings
 	tally    tally
 	// recognised reports that the output has lines that only this tool prints.
@@ -33,7 +33,8 @@ func newCollector(t Tool, p *places, name string) *collector {
 	return &collector{places: p, module: t.Module, tool: name, check: t.Check, known: map[[2]string]bool{}, seen: map[finding.Finding]bool{}, unparsed: map[string]bool{}}
 }
 
-// add keeps a finding. Its path is still as the tool printed it.
+// add keeps a finding, unless there is the same one already. It only counts those outside the
+// repository and those after MaxFindings. The finding's path is still as the tool printed it.
 func (c *collector) add(f finding.Finding) {
 	path, ok := c.places.rel(f.Path)
 	if !ok {
@@ -207,7 +208,7 @@ func (t *tally) add(f Failure) {
 func (t *tally) end(noTests bool) { t.join(tally{ended: true, noTests: noTests}) }
 
 // join adds what another run or another reading counted. It clears noTests if a run that came to
-// its end had tests.
+// its end had tests, and silent if the runner of such a run is not silent.
 func (t *tally) join(o tally) {
 	hadTests := t.ended && !t.noTests || o.ended && !o.noTests
 	saysSo := t.ended && !t.noTests && !t.silent || o.ended && !o.noTests && !o.silent
