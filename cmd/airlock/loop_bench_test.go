@@ -60,8 +60,8 @@ func BenchmarkLoopTurn(b *testing.B) {
 	b.ReportMetric(float64(told)/float64(b.N), "deliveries/op")
 }
 
-// BenchmarkLoopStatus measures how a loop of a store with a hundred open ones is shown, and for
-// comparison the version: from the start of the program to its end.
+// BenchmarkLoopStatus measures "loop status" on a store with a hundred open loops, and for
+// comparison "version": from the start of the program to its end.
 func BenchmarkLoopStatus(b *testing.B) {
 	dir := b.TempDir()
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}

@@ -6,6 +6,8 @@ import (
 )
 
 // TestHints asserts what a machine verifies of each hint; "" means that no machine can verify it.
+// The results are in parseHint's order: commands, contents, requests with a method or status,
+// checks, tests, and then paths and URLs that stand alone.
 func TestHints(t *testing.T) {
 	for hint, want := range map[string]string{
 		"docs/guide.md":                    "docs/guide.md",

@@ -33,8 +33,8 @@ func (p *planner) addition(e *entry, it *safeoutput.UpdateIssue) (a *addition, c
 }
 
 // undone returns the edits that writing the body would undo. A text that is appended or
-// prepended undoes none of the body, because it is added to the newest version. Without an
-// addition the entire body is replaced.
+// prepended undoes none of the body, because it is added to the newest version. An island may
+// replace edited text. Without an addition the entire body is replaced.
 func (a *addition) undone(edits []githubapi.Edit) []githubapi.Edit {
 	if a == nil || a.operation == safeoutput.OperationReplaceIsland {
 		return edits

@@ -150,7 +150,8 @@ func TestAPlanWithoutATokenReadsTheEvent(t *testing.T) {
 	}
 }
 
-// TestPushIsCheckedAgainstTheRules asserts that what the owner does not allow is denied.
+// TestPushIsCheckedAgainstTheRules asserts which pushes are denied, skipped or refused because of
+// the owner's rules, the pull request or the branch.
 func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range shorttest.First(2, []struct {
@@ -267,7 +268,7 @@ func TestPushFaults(t *testing.T) {
 		"500":             {githubtest.ServerError(500, false), 2, "applied"},
 		"502 after":       {githubtest.ServerError(502, true), 1, "applied"},
 		"answer cut":      {githubtest.Fault{CutBody: true}, 1, "applied"},
-		"out of order":    {githubtest.Fault{Cut: true}, 99, "failed(ambiguous)"},
+		"always cut":      {githubtest.Fault{Cut: true}, 99, "failed(ambiguous)"},
 		"no permission":   {githubtest.Fault{Status: 403}, 99, "failed(permission)"},
 		"late":            {githubtest.Fault{Late: 3e9}, 1, "applied"},
 		"secondary limit": {githubtest.SecondaryLimit(429, 1), 1, "applied"},
@@ -307,7 +308,8 @@ func TestPushRefusedByARule(t *testing.T) {
 	}
 }
 
-// TestSignedCommits commits through the API, one commit after the other.
+// TestSignedCommits commits through the API, one commit after the other. An executable file, which
+// the API cannot make, is denied.
 func TestSignedCommits(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

@@ -28,8 +28,8 @@ func (v *Delivery) comment() string {
 	return out
 }
 
-// table writes the six checks, each with links to its findings. inRun is set for the text of the
-// check run, which GitHub shows next to its annotations.
+// table writes the six checks, each with links to its findings or why it did not run. inRun is set
+// for the text of the check run, which GitHub shows next to its annotations.
 func (v *Delivery) table(p *page, inRun bool) {
 	var rows [][]string
 	for _, r := range v.doc.rows() {

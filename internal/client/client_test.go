@@ -126,6 +126,8 @@ func TestViolationsOfParametersAreKept(t *testing.T) {
 	}
 }
 
+// TestRefusalsAreSaidOnce asserts that a message that contains the only violation is not followed
+// by it. Two violations are listed in full.
 func TestRefusalsAreSaidOnce(t *testing.T) {
 	answer := `{"error":"invalid_request","message":"the body is not valid: $.needs: 'a' is wrong","validation_errors":[{"path":"$.needs","message":"'a' is wrong"}]}`
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

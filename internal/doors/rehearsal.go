@@ -20,17 +20,17 @@ type Rehearsal struct {
 	// and changes in the workspace are not judged.
 	Event *event.Event
 	// Code loads the changes in the workspace when there is an item that carries them;
-	// release, which is never nil, undoes what it set up. Without it they are not judged.
+	// release, which is never nil, undoes what it set up. If Code is nil, they are not judged.
 	Code func(context.Context, event.Event) (code *apply.Code, release func(), err error)
 }
 
 // LineProblem is one reason why a line would be refused.
 type LineProblem struct {
-	Line int             `json:"line"` // 0 where a line is missing
+	Line int             `json:"line"` // 0 if the problem is that an item is missing
 	Kind safeoutput.Kind `json:"kind"` // "" where the line names none that exists
 	Problem
 
-	sentence string // what String returns of a problem of the first door; "" for other problems
+	sentence string // what String returns of a problem of intake; "" for other problems
 }
 
 // String returns the problem as a sentence: "Line 7: create-issue: 'title' is a required property".
@@ -42,7 +42,7 @@ func (p LineProblem) String() string {
 }
 
 // problems returns the reasons why lines that were collected would be refused, by line: those of
-// the first door, and for lines that pass it, those of the owner's rules that need no GitHub. An agent
+// intake, and for lines that it accepts, those of the owner's rules that need no GitHub. An agent
 // can correct itself from them. The error is about the workspace.
 func (g *Gate) problems(ctx context.Context, res intake.Result, known Rehearsal) ([]LineProblem, error) {
 	list := []LineProblem{}
@@ -65,8 +65,8 @@ func (g *Gate) problems(ctx context.Context, res intake.Result, known Rehearsal)
 	return list, err
 }
 
-// ownersRefusals returns the items that the first door accepted and the owner's rules refuse, and
-// notes on how the other items differ from what was asked for.
+// ownersRefusals returns why the owner's rules would refuse items that intake accepted, and notes
+// on how the other items differ from what was asked for.
 func (g *Gate) ownersRefusals(ctx context.Context, res intake.Result, known Rehearsal) (refused []LineProblem, notes []string, err error) {
 	refuse := func(line int, kind safeoutput.Kind, rule, message string) {
 		refused = append(refused, LineProblem{line, kind, Problem{Path: "$", Rule: rule, Message: g.OneLine(message)}, ""})

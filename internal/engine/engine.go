@@ -199,8 +199,8 @@ func (e *Engine) Close() {
 	e.store.Close()
 }
 
-// Done is closed when the engine cannot go on: its steps are ending, and the caller closes it.
-// Cause returns why.
+// Done is closed when the engine cannot go on: its steps are ending, and the caller has to
+// close the engine. Cause returns why.
 func (e *Engine) Done() <-chan struct{} { return e.base.Done() }
 
 // Cause returns why the engine cannot go on: the trouble with its store, or the cause with which

@@ -176,7 +176,7 @@ func TestAWorkflow(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, location string) {
 		e := open(t, location, listening)
 		enqueue(t, e, engine.Request{Queue: "q", Workflow: "listen", ID: "w1", Input: "x"})
-		enqueue(t, e, engine.Request{Queue: "q", Workflow: "listen", ID: "w1", Input: "again"}) // the same
+		enqueue(t, e, engine.Request{Queue: "q", Workflow: "listen", ID: "w1", Input: "again"}) // not run: w1 is enqueued already
 		enqueue(t, e, engine.Request{Queue: "q", Workflow: "fail", ID: "w2"})
 
 		client := open(t, location, engine.Config{}) // another process, which runs nothing
@@ -423,7 +423,7 @@ func TestVirtualTime(t *testing.T) {
 			t.Errorf("it ended as %+v, %v", state, err)
 		}
 		if d := time.Duration(silence.Load()); d < 3*time.Minute || d > 3*time.Minute+18*time.Second {
-			t.Errorf("the time was up after %s, want 3 minutes and a poll", d)
+			t.Errorf("the time was up after %s, want 3 minutes and at most three polls", d)
 		}
 		e.Close()
 	})

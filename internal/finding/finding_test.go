@@ -20,7 +20,7 @@ func TestRanks(t *testing.T) {
 		}
 	}
 	if Severity("odd").Rank() != 0 || Precision("odd").Rank() != 0 {
-		t.Error("an unknown word has a rank")
+		t.Error("the rank of an unknown word is not 0")
 	}
 }
 

@@ -61,7 +61,7 @@ func (t *turn) fixStarted(e Event) error {
 }
 
 // fixed records that the fixer, or a person instead of it, claims to be done, and requests another
-// run of the checks.
+// run of the checks, unless the changes are refused.
 func (t *turn) fixed(e Event) error {
 	if err := t.moveAll(Fixing, "the fixer answers", hasStatus(AwaitingFix)); err != nil {
 		return err
@@ -167,7 +167,8 @@ func (t *turn) fixerError(e Event, reason Reason, m Message) (again bool, err er
 	return true, nil
 }
 
-// nonsense records an answer of the wrong form, and asks the fixer again.
+// nonsense records an answer of the wrong form. The first time it asks the fixer again; the second
+// time, a person decides.
 func (t *turn) nonsense(e Event) error {
 	why := orElse(text.Truncate(text.OneLine(e.Text), maxMessage), "the answer is empty")
 	summary := "the fixer's answer does not have the form of a fix completion signal: " + why
@@ -185,7 +186,8 @@ func (t *turn) nonsense(e Event) error {
 }
 
 // push handles a new commit. It is the fix that was requested, or a manual fix after an escalation;
-// otherwise it replaces the commit that is being validated.
+// otherwise it replaces the commit that is being validated. If nobody asked for the commit and its
+// changes are refused, a person decides.
 func (t *turn) push(e Event) error {
 	if e.Head == "" {
 		return refused(e, CodeInvalid, "it names no commit")

@@ -83,7 +83,7 @@ type Error struct {
 	Status     int    // HTTP status, 0 without an answer
 	Message    string // GitHub's own message, or what broke; one line, at most 500 bytes
 	Permission string // if known, the permission that is needed, such as "issues=write"
-	Feature    string // if Forbidden, what is switched off: one of the Feature constants
+	Feature    string // if Forbidden, and known, the cause: one of the Feature constants
 	Moved      bool   // if NotFound, it has another name or number now
 	Expired    bool   // if Unauthorized, GitHub accepted the token before
 	Fields     []FieldError

@@ -39,8 +39,8 @@ func BenchmarkScan(b *testing.B) {
 	})
 }
 
-// openers are the beginnings of structure that never ends: each is repeated to a
-// megabyte. A search to the end without a memo is quadratic on one of them.
+// openers are the beginnings of structure that never ends: each is repeated many
+// times. A search to the end without a memo is quadratic on one of them.
 var openers = []string{
 	"[", "![", "[a](", "[a](<", "[a](<b", "[a](b \"", "[a](b '", "[a](b (", "[a](b \"\\\"", "](", "[a][", "[a]", "[a] ", "[a][b]",
 	"[^1]", "[^", "[^a", "`", "`a", "` ", "`a``b```c", "``` ", "```\n", "```\n\n", "~~~\n", "<", "<!--", "<!-- a --", "<!A", "<!A ", "<?", "<?a??>",

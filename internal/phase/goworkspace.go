@@ -18,7 +18,8 @@ type goModule struct {
 }
 
 // goWorkspace returns the modules that the go.work of the working directory uses, none if there is
-// no go.work. It leaves out modules that cannot be read, which go reports.
+// no go.work. It leaves out modules outside that directory, and modules that cannot be read, which
+// go reports.
 func (p *project) goWorkspace() (modules []goModule) {
 	raw, _ := p.read("go.work")
 	work, err := modfile.ParseWork("go.work", raw, nil)

@@ -19,9 +19,9 @@ The line counts in the new file. For a weakness, print this instead:
 If there is no problem, print {"type": "noop", "message": "What you looked at."}
 `
 
-// prompt returns the command's standard input: the instructions, how to answer, and the diff. The
-// diff is last, so that no text in it can pass for one of the other parts. omitted counts the files
-// whose diff is left out.
+// prompt returns the command's standard input: the instructions, how to answer (in the format
+// SafeOutputs only), and the diff. The diff is last, so that no text in it can pass for one of the
+// other parts. omitted counts the files whose diff is left out.
 func (c Config) prompt(diff []changes.ChangedFile) (text string, omitted int) {
 	var b strings.Builder
 	if c.Instructions != "" {
@@ -47,7 +47,7 @@ func (c Config) prompt(diff []changes.ChangedFile) (text string, omitted int) {
 	return b.String(), omitted
 }
 
-// header returns the beginning of a file's diff as git writes it, or why there is none.
+// header returns the beginning of a file's diff as git writes it. If no lines follow, it says so.
 func header(f changes.ChangedFile) string {
 	from, to := "a/"+f.Path, "b/"+f.Path
 	if f.PreviousPath != "" {
@@ -69,7 +69,7 @@ func header(f changes.ChangedFile) string {
 	return text + "--- " + quoted(from) + "\n+++ " + quoted(to) + "\n"
 }
 
-// quoted returns a path on one line.
+// quoted returns a path on one line, in quotes if it contains unusual characters.
 func quoted(p string) string {
 	if strings.ContainsFunc(p, func(r rune) bool { return unicode.IsControl(r) || r == '"' || r == '\\' || r == '\uFFFD' }) {
 		return strconv.Quote(p)

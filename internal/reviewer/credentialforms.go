@@ -79,8 +79,8 @@ var localHost = lazyregexp.New(`(?i)\b(?:localhost|127\.0\.0\.1)\b|::1\b`)
 // hashedPassword matches the hash of a password, which PostgreSQL accepts in the place of one.
 var hashedPassword = lazyregexp.New(`^md5[0-9a-f]{32}$`)
 
-// credentialsInForms finds credentials in the forms of the table. A form that is far from the
-// beginning of its line does not count.
+// credentialsInForms finds credentials in the forms of the table. A form does not count in a
+// comment, in an address of the machine itself, or far from the beginning of its line.
 func (f File) credentialsInForms() []writtenCredential {
 	var places []writtenCredential
 	for _, form := range credentialForms {

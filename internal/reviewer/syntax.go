@@ -39,7 +39,8 @@ func (s *source) any(x extent, matches func(i int) bool) bool {
 	return false
 }
 
-// anyAtLevel is any for the tokens at the extent's own level, not those in its brackets.
+// anyAtLevel is any for the tokens at the extent's own level, not those in its brackets, and does
+// not cut the extent.
 func (s *source) anyAtLevel(x extent, matches func(i int) bool) bool {
 	for i := x.from; i < min(x.to, len(s.tokens)); i = s.after(i) {
 		if matches(i) {
@@ -57,7 +58,7 @@ func (s *source) inside(i int) extent { return extent{i + 1, s.after(i) - 1} }
 
 // dottedName returns the parts of the dotted name that ends with the word at index i,
 // ["os" "path" "join"] of "os.path.join", and the index of its first token. What is not
-// a word is an empty part: ["" "query"] of "db().query".
+// a word becomes an empty first part: ["" "query"] of "db().query".
 func (s *source) dottedName(i int) (parts []string, begin int) {
 	parts = append(parts, s.written(i))
 	for begin = i; len(parts) < longestName && s.isOneOf(begin-1, ".", "?.", "::", "->"); {
@@ -235,5 +236,5 @@ func (s *source) continuesLine(i int) bool {
 	if s.tokens[i].kind == operator {
 		return s.isOneOf(i, ".", "?.", "+", "?", ":", "||", "&&", "??", "%", `\`)
 	}
-	return s.lang.name == "javascript" && s.tokens[i].kind == opening && strings.HasPrefix(s.written(i), "`") // html` on the line before
+	return s.lang.name == "javascript" && s.tokens[i].kind == opening && strings.HasPrefix(s.written(i), "`") // as in html`a`, with html on the line before
 }

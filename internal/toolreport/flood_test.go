@@ -39,7 +39,7 @@ func TestFlood(t *testing.T) {
 		"a point too few":  {"1..5000\n" + strings.Repeat("ok\n", 4_999), 1, 1, false},
 		"numbers of TAP":   {words.String() + "1..2000\n" + named.String(), 1, 2_000, true},
 		"after each point": {"1..5000\n" + strings.Repeat("ok\nline 4\n", 4_999) + "not ok\n", 1, 1, true},
-		"seconds":          {words.String() + strings.Repeat("1 passed in 1s\n", 2_000) + "3 failed in 2s\n" + strings.Repeat("1 passed in 3s\n", 2_000), 1, 3, true},
+		"among summaries":  {words.String() + strings.Repeat("1 passed in 1s\n", 2_000) + "3 failed in 2s\n" + strings.Repeat("1 passed in 3s\n", 2_000), 1, 3, true},
 		"in JSON of mocha": {"{\n\"stats\": {\"tests\": 1},\n" + strings.Repeat("\n", 5_000) + "\"passes\": [],\n\"failures\": [\n{\n\"fullTitle\": \"a\",\n\"err\": {}\n}\n]\n}\n", 1, 1, true},
 	} {
 		got := read(t, toolreport.Tool{Command: []string{"make", "check"}, Check: "tests", Roots: []string{"/src"}},

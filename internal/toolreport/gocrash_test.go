@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// goEventsOf writes what go test prints as the events of a package: "run TestA", "fail TestA" or, for
-// the output of a test or the package, "TestA| text".
+// goEventsOf returns a package's events as go test -json prints them. A line is "run TestA", "fail
+// TestA" or, for output, "TestA| text". Without a test's name it is about the package.
 func goEventsOf(lines ...string) string {
 	var b strings.Builder
 	for _, line := range lines {
@@ -21,8 +21,9 @@ func goEventsOf(lines ...string) string {
 	return b.String()
 }
 
-// TestGoCrash asserts that a panic is counted for the test in which it happened, at its place in the
-// repository, whatever failed before it.
+// TestGoCrash asserts that a panic or an exit is counted for the test in which it happened, if that
+// is known, and a panic at its place in the repository, whatever failed before it. A trace that is
+// only printed does not count.
 func TestGoCrash(t *testing.T) {
 	t.Parallel()
 	const trace = "X| panic: bad [recovered, repanicked]\nX| \nX| goroutine 7 [running]:\nX| testing.tRunner.func1()\nX| \t/usr/local/go/src/testing/testing.go:1 +0x2\nX| example.org/y.F()\nX| \t/src/vendor/example.org/y/y.go:2 +0x2\nX| example.org/x/p.help(...)\nX| \t/src/p/my help.go:3\nX| example.org/x/p.TestB()\nX| \t/src/p/p_test.go:4 +0x25\nX| created by testing.(*T).Run in goroutine 1"
@@ -44,8 +45,8 @@ func TestGoCrash(t *testing.T) {
 		{"after a failure", append(append(append(before, "run TestB"), lines("TestB", trace)...), "fail TestB", "fail "), []string{first, crash}},
 		{"in another goroutine", append(append(append(before, "run TestB"), lines("TestB", other)...), "fail "), []string{first, crash}},
 		{"by an exit", append(append([]string{}, before...), "run TestB", "TestB| bye", "fail "), []string{first, "TestB :0"}},
-		{"beside another test", append(append(append(before, "run TestB", "run TestC"), lines("TestB", trace)...), "fail TestB", "fail "), []string{first, crash}},
-		{"one of two", append(append(append(before, "run TestB", "run TestC"), lines("TestC", other)...), "fail "), []string{first, " p/my help.go:3"}},
+		{"while another test runs", append(append(append(before, "run TestB", "run TestC"), lines("TestB", trace)...), "fail TestB", "fail "), []string{first, crash}},
+		{"in another goroutine, of either test", append(append(append(before, "run TestB", "run TestC"), lines("TestC", other)...), "fail "), []string{first, " p/my help.go:3"}},
 		{"only printed", append(append([]string{"run TestB"}, lines("TestB", trace)...), "pass TestB", "run TestA", "TestA|     p_test.go:9: no", "fail TestA", "fail "), []string{first}},
 		{"only printed, at the end", append(append(before, lines("TestA", other)...), "| FAIL", "fail "), []string{first}},
 	} {
