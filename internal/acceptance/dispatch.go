@@ -30,7 +30,7 @@ func (d Dispatch) EncodeIn(recipient string) ([]byte, error) {
 	return encodeIn(recipient, d.Request, "Validation request for "+d.TaskID)
 }
 
-// NewDispatch returns the dispatch of a request that follows the task's earlier ones.
+// NewDispatch returns a new dispatch of a request; earlier are the dispatches of its task so far.
 func NewDispatch(req Request, head string, earlier []Dispatch, now time.Time) (Dispatch, error) {
 	d := Dispatch{TaskID: req.TaskID, Head: head, Attempt: 1, DispatchedAt: now.UTC(), Due: now.UTC().Add(req.timeout())}
 	for _, e := range earlier {
@@ -90,7 +90,7 @@ func Receive(r Response, dispatches []Dispatch, answered func(Dispatch) bool, he
 // returns the response with the results of both.
 func Conclude(ctx context.Context, req Request, r Response, cfg Config, deps Deps) (Response, error) {
 	v := &verification{req: req, cfg: cfg, deps: deps}
-	if v.findWorktree(ctx) == "" {
+	if problem := v.findWorktree(ctx); problem == "" {
 		v.checks = v.shareChecks(ctx)
 	}
 	r.Claims, r.Gates = nil, nil

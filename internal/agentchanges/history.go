@@ -17,7 +17,7 @@ const maxSeries = 1000
 // deepen is the remedy for a clone that lacks the base.
 const deepen = "set 'fetch-depth: 0' for actions/checkout, or name the commit that they were made from (changes-base)"
 
-// existing returns the given commits that the repository has, in the given order.
+// existing returns the given commits that the repository has, each once, in the given order.
 func (r reader) existing(ctx context.Context, commits []string) ([]string, error) {
 	var found []string
 	seen := map[string]bool{"": true}
@@ -37,8 +37,8 @@ func (r reader) existing(ctx context.Context, commits []string) ([]string, error
 	return found, nil
 }
 
-// noBase returns the error if the repository has none of the bases. The error says what to do
-// about it.
+// noBase returns the error to report when no base is given or the repository has none of them. The
+// error says what to do about it.
 func (r reader) noBase(bases []string) error {
 	if len(bases) == 0 {
 		return fmt.Errorf("%w: no commit is given that they could have been made from: name it (changes-base)", ErrNoBase)
@@ -107,9 +107,9 @@ func (r reader) nearest(ctx context.Context, tip string, ancestors []string) (ne
 	return nearest, nil
 }
 
-// series returns the steps along the first parents from base to tip; a merge is one step.
-// If these parents do not lead to the base, or only over very many commits, everything is
-// one step without author and message.
+// series returns the steps along the first parents from base to tip; a merge is one step. Steps
+// that change nothing are left out, with a note. If the first parents do not lead to the base, or
+// only over very many commits, everything is one step without author and message.
 func (r reader) series(ctx context.Context, base, tip string) (gitrepo.Series, error) {
 	s := gitrepo.Series{Base: base}
 	if base == tip {

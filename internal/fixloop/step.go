@@ -220,8 +220,8 @@ func (t *turn) start(e Event) error {
 	return t.moveAll(InProgress, "the validation begins", func(c *check) bool { return c.Name != Acceptance })
 }
 
-// finish ends the loop. Checks that have not passed become escalated first, without a message to
-// people, because the status machine of the spec requires it.
+// finish ends the loop. Checks that have not passed become escalated first, because the status
+// machine of the spec requires it; people get no message about that.
 func (t *turn) finish(o Outcome, why string) error {
 	t.end()
 	if err := t.moveAll(Escalated, why, func(c *check) bool { return c.Status != Pass && c.Status != Escalated }); err != nil {

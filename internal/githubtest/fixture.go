@@ -92,7 +92,7 @@ type Issue struct {
 	UpdatedAt   time.Time  `json:"updated_at,omitzero"`
 	Comments    []*Comment `json:"comments,omitempty"`
 	Edits       []Edit     `json:"edits,omitempty"`
-	FirstBody   string     `json:"first_body,omitempty"` // before the first edit; set by the server if that edit is a request
+	FirstBody   string     `json:"first_body,omitempty"` // before the first edit; set by the server if a request makes that edit
 	Pull        *Pull      `json:"pull,omitempty"`
 }
 

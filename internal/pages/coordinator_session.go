@@ -20,8 +20,8 @@ func (x *visit) showSignIn(status int, failure string) {
 	x.show(status, signInPage, "Sign in", signInView{Error: failure, Unknown: x.Unknown, CanSignIn: x.CanSignIn, Next: x.next()})
 }
 
-// next returns where to go after signing in: the page of this server that the form names, or "/" if
-// it names none.
+// next returns where to go after signing in: "/" or the coordinator's page that the request names,
+// other than the sign-in page. It is "/" if the request names no such page.
 func (x *visit) next() string {
 	u, err := url.Parse(x.r.FormValue("next"))
 	if err != nil {

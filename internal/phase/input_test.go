@@ -68,7 +68,7 @@ func TestReadInputListsEveryProblem(t *testing.T) {
 	}
 	tests := []struct {
 		name, raw string
-		want      []string
+		want      []string // first the problems that the schema finds, by parameter
 	}{
 		{"the spec's example", `{"changed_files":["src/api.ts"]}`, []string{"missing required parameter 'working_directory'"}},
 		{"nothing given", `{}`, []string{"missing required parameter 'changed_files'", "missing required parameter 'working_directory'"}},
@@ -100,7 +100,7 @@ func TestReadInputListsEveryProblem(t *testing.T) {
 			`unknown parameter 'changedFiles'; did you mean "changed_files"?`, "missing required parameter 'changed_files'",
 			"unknown parameter 'retries'", `unknown parameter 'skip_test'; did you mean "skip_tests"?`,
 		}},
-		{"commands that run nothing", string(inDir(t, dir, map[string]any{"format_command": " ", "lint_command": "\t", "build_command": "", "test_command": "pytest '{files}"})), []string{
+		{"commands that cannot be run", string(inDir(t, dir, map[string]any{"format_command": " ", "lint_command": "\t", "build_command": "", "test_command": "pytest '{files}"})), []string{
 			"invalid parameter 'build_command': '' must not be empty",
 			"invalid parameter 'format_command': it names no command",
 			"invalid parameter 'lint_command': it names no command",

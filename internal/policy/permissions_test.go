@@ -20,7 +20,7 @@ func TestPermissions(t *testing.T) {
 		{"comments on issues", Config{Kinds: map[Kind]KindConfig{safeoutput.KindAddIssueComment: {Excludes: []safeoutput.Target{safeoutput.PullRequest, safeoutput.Discussion}}}}, []string{"issues"}},
 		{"code", Config{Kinds: map[Kind]KindConfig{safeoutput.KindCreatePullRequest: {}}}, []string{"contents", "pull-requests"}},
 		{"code with an issue instead", Config{Kinds: map[Kind]KindConfig{safeoutput.KindPushToBranch: {Changes: ChangeSettings{OnViolation: ViolationIssue}}}}, []string{"contents", "issues"}},
-		{"the checks", Config{Kinds: map[Kind]KindConfig{}, Own: OwnSettings{Comment: true, CheckRun: true, SecurityReport: true}}, []string{"checks", "pull-requests", "security-events"}},
+		{"Airlock's own items", Config{Kinds: map[Kind]KindConfig{}, Own: OwnSettings{Comment: true, CheckRun: true, SecurityReport: true}}, []string{"checks", "pull-requests", "security-events"}},
 		{"a fix loop", Config{Kinds: map[Kind]KindConfig{}, Own: OwnSettings{Loop: true}}, []string{"issues", "pull-requests"}},
 	} {
 		if got := c.cfg.Permissions(); !slices.Equal(got, c.want) {

@@ -17,7 +17,8 @@ import (
 const mostTakenOut = 8
 
 // takenOut returns the settings that the change takes out of a tool's configuration, and those that
-// it replaces, unless the new setting certainly asks for as much as before.
+// it replaces, unless the new setting certainly asks for as much as before. For a file that the
+// tool does not read any more, it returns a single silence.
 func (t *silencerTable) takenOut(f *File) []Silence {
 	name := cmp.Or(f.Previous, f.Path)
 	if !f.Deleted && f.Previous == "" && !strings.Contains(f.Patch, "\n-") {

@@ -233,8 +233,8 @@ func appendField(dst []byte, p any) ([]byte, error) {
 }
 
 // Decode reads a valid item of the kind, as Encode writes it. It only checks that raw begins with a
-// strict JSON object that has fields of the kind, and does not read what follows. The item does not
-// refer to raw afterwards.
+// strict JSON object that has no other fields than the kind's, and does not read what follows. The
+// item does not refer to raw afterwards.
 func Decode(kind Kind, raw []byte) (Item, error) {
 	spec, ok := byName()[string(kind)]
 	if !ok {

@@ -52,9 +52,9 @@ func helpsDirection(prev, next rune) bool {
 	return !unicode.IsLetter(prev) || !unicode.IsLetter(next) || isRightToLeft(prev) != isRightToLeft(next)
 }
 
-// stripBidi removes marks of a direction and isolates. It keeps those that right-to-left text can
-// need: isolates that begin and end on one line, and one mark in each place where a mark can have
-// an effect. It keeps at most as many as there are right-to-left characters in s.
+// stripBidi removes direction marks and the controls of isolates. It keeps those that right-to-left
+// text can need: isolates that begin and end on one line, and one mark in each place where a mark
+// can have an effect. It keeps at most as many as there are right-to-left characters in s.
 func (t *runeTable) stripBidi(s string, n *noter) string {
 	var b strings.Builder
 	direction := directionCount{rest: s}
@@ -160,7 +160,7 @@ type isolate struct {
 	partner     *isolate // of one that begins an isolate: the one that ends it, or nil
 }
 
-// matchIsolates appends the controls of isolates in a line, in order.
+// matchIsolates appends the controls of isolates in a line, in order, and sets their partners.
 func matchIsolates(line string, list []isolate) []isolate {
 	for _, r := range line {
 		if r >= lri && r <= pdi {

@@ -110,7 +110,7 @@ func (p *pass) judge(address string) verdict {
 	}
 	slot := &p.judged[(len(host)+int(host[0])+int(host[len(host)/2]))%len(p.judged)]
 	if slot.host != host {
-		whole := "https://" + host // which is kept, unlike the text
+		whole := "https://" + host // a copy, so that the slot does not keep the text
 		slot.host, slot.verdict = whole[len("https://"):], p.s.judge(whole)
 	}
 	return slot.verdict

@@ -22,7 +22,7 @@ type Tool struct {
 	InformationURI string // may be empty
 }
 
-// fingerprintKey is the partial fingerprint with a finding's own fingerprint.
+// fingerprintKey is the name under which a result has its finding's own fingerprint.
 // Code scanning reads the line hash instead, which Prepare adds.
 const fingerprintKey = "airlockFinding/v1"
 
@@ -121,9 +121,10 @@ func messagesByRule(findings []finding.Finding) map[string]string {
 }
 
 // buildRule returns the rule of f. worst is the greatest severity of its findings, said the message
-// that all of them have, and rules, which may be nil, looks up what is known about it. A tool that
-// does not describe its rules, as Bandit, may name several of them alike: then said describes the rule,
-// because code scanning lists alerts under the description.
+// that all of them have, and rules, which may be nil, looks up what is known about it. If rules is
+// set but has no description of it, said describes it: code scanning lists alerts under the
+// description, and a tool that does not describe its rules, such as Bandit, may give several of
+// them the same name.
 func buildRule(id string, worst finding.Severity, said string, f finding.Finding, rules finding.Rules) *sarif.ReportingDescriptor {
 	var r finding.Rule
 	if rules != nil && f.Rule != "" {

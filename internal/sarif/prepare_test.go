@@ -47,7 +47,7 @@ func rich(t testing.TB) []byte {
 }
 
 // prepare returns the upload that Prepare makes of sources. It asserts that the log is valid, that
-// its indexes lead somewhere, and that the packed log is the same.
+// its indexes lead to the right places, and that the packed log is the same.
 func prepare(t *testing.T, opts Options, sources ...Source) *Upload {
 	t.Helper()
 	u, err := Prepare(sources, opts)
@@ -77,7 +77,8 @@ func unpack(t *testing.T, packed string) []byte {
 	return log
 }
 
-// wantNoDanglingIndex asserts that all indexes in a log lead somewhere.
+// wantNoDanglingIndex asserts that the results of a log lead to their own rules and to invocations
+// that exist, and have no other indexes.
 func wantNoDanglingIndex(t *testing.T, raw []byte) {
 	t.Helper()
 	for _, run := range objects(list(tree(t, raw), "runs")) {

@@ -55,5 +55,5 @@ func fromJSON(source func() (json.RawMessage, error)) *Schema {
 }
 
 // Source returns the text of a published schema: a file, with or without its
-// extension, or a kind of the union with its references inlined.
+// extension, or one kind of the agent's items with its references inlined.
 func Source(name string) (json.RawMessage, bool) { return schemas.Lookup(name) }

@@ -29,7 +29,7 @@ func (s *step) collect(ctx context.Context) error {
 	}))
 }
 
-// collected lets the step's input through the first door. Outside of mode apply, it also writes
+// collected lets the step's input through intake. Outside of mode apply, it also writes
 // the documents that later jobs read. If optional is set and no input is named, the result is empty.
 func (s *step) collected(ctx context.Context, optional bool) (intake.Result, error) {
 	named := cmp.Or(s.settings.OutputFile, s.settings.AgentOutput, action.FirstSet(s.deps.Getenv, action.LinesVariables()), action.FirstSet(s.deps.Getenv, action.AgentOutputVariables()))
@@ -51,7 +51,7 @@ func (s *step) collected(ctx context.Context, optional bool) (intake.Result, err
 	return s.collectLines(ctx, in)
 }
 
-// collectLines lets lines through the first door and writes what came through.
+// collectLines lets lines through intake and writes what came through.
 func (s *step) collectLines(ctx context.Context, in io.Reader) (res intake.Result, err error) {
 	var files doors.PendingFiles
 	defer files.Abort()

@@ -92,8 +92,8 @@ func (s *Store) IsLocked(ctx context.Context, name string) (bool, error) {
 	return false, err
 }
 
-// LockSoon is LockWithin for a second. If a process was killed while it started another one, that one
-// has the locks until its program begins.
+// LockSoon is LockWithin for a second. A lock may become free that late: if a process was killed
+// while it started another one, that one has the locks until its program begins.
 func (s *Store) LockSoon(ctx context.Context, name string) (release func(), err error) {
 	return s.LockWithin(ctx, name, time.Second)
 }

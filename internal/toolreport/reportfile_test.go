@@ -53,7 +53,7 @@ func TestReportsAgainstWhatWasPrinted(t *testing.T) {
 		"rspec's JSON":                      {"", 1, []string{`{"examples":[{"full_description":"a","status":"failed","file_path":"./a_spec.rb","line_number":3,"exception":{"message":"no"}},{"full_description":"b","status":"passed"}],"summary":{},"summary_line":"2 examples, 1 failure"}`}, 1, true, false, ""},
 		"nested suites":                     {"", 1, []string{`<testsuites><testsuite name="a" failures="1"><testsuite name="b" failures="1"><testcase name="x"><failure/></testcase></testsuite></testsuite></testsuites>`}, 1, true, false, ""},
 		"a suite that crashed in another":   {"", 1, []string{`<testsuites><testsuite name="a" failures="1"><testsuite name="b" errors="1"></testsuite></testsuite></testsuites>`}, 1, true, false, ""},
-		"twice in pytest's":                 {"", 1, []string{`<testsuite name="pytest"><testcase classname="t" name="x"><failure/></testcase><testcase classname="t" name="x"><error/></testcase></testsuite>`}, 1, true, false, ""},
+		"a test twice in pytest's":          {"", 1, []string{`<testsuite name="pytest"><testcase classname="t" name="x"><failure/></testcase><testcase classname="t" name="x"><error/></testcase></testsuite>`}, 1, true, false, ""},
 	} {
 		got := read(t, toolreport.Tool{Command: []string{"make test"}, Check: "tests"},
 			output{Stdout: strings.NewReader(c.stdout), Reports: c.reports, Exit: toolreport.Exit{Code: c.code}})
