@@ -30,8 +30,8 @@ type database struct {
 	cpu   func() time.Duration // what its own processes have used; nil for a file
 }
 
-// startServer starts a server with the agents researcher and stamp, which prints when it began.
-// concurrency is how many runs it carries out at once.
+// startServer starts a server with the agents researcher and stamp. A run of stamp prints when it
+// began. concurrency is how many runs it carries out at once.
 func (d database) startServer(b *testing.B, dir, concurrency string) (cmd *exec.Cmd, url string) {
 	b.Helper()
 	agents := filepath.Join(dir, "agents")
@@ -137,7 +137,7 @@ func BenchmarkCoordinatorChild(b *testing.B) {
 			measureChild(b, url)
 		})
 		if d.store == "" {
-			return // a file has one process
+			return // a file is for one process
 		}
 		b.Run("worker in another process", func(b *testing.B) {
 			dir := b.TempDir()

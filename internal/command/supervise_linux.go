@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// superviseFlag marks the supervisor: a second run of this program, which runs the
+// superviseFlag marks the supervisor: a second process of Airlock, which runs the
 // program and outlives this process for as long as it takes to end everything.
 const superviseFlag = "--airlock-supervise"
 
@@ -40,7 +40,8 @@ func (p *running) startSupervised(o order) error {
 }
 
 // supervise is the supervisor's main function. The lifeline is file 3, the order is file fd, and
-// the answer is the file after the order. It returns the exit code of the program.
+// the answer is the file after the order. It returns the exit code of the program, or ends by the
+// signal that ended the program.
 func supervise(fd int, answer *os.File) (code int, err error) {
 	runtime.LockOSThread() // the program is killed when the thread that started it ends
 	if err := closeOnExec(3); err != nil {
@@ -182,6 +183,7 @@ func descendants() []int {
 }
 
 // terminate asks everything that the program started to end, and reports whether it could ask.
+// Without a supervisor, everything is the program's process group.
 func (p *running) terminate() bool {
 	if p.lifeline == nil {
 		return terminateGroup(p.cmd.Process)
@@ -190,8 +192,8 @@ func (p *running) terminate() bool {
 	return err == nil
 }
 
-// killEverything ends everything that the program started, at once. The supervisor needs
-// a moment for it, and then ends as well.
+// killEverything kills everything that the program started, or its process group if there is no
+// supervisor. The supervisor needs a moment for it, and then ends as well.
 func (p *running) killEverything() {
 	if p.lifeline == nil {
 		killGroup(p.cmd.Process)

@@ -96,7 +96,7 @@ type Examination struct {
 	asked     string // the repository that GitHub was asked about
 }
 
-// Report returns what was found, in the order of files and lines.
+// Report returns what was found, each finding once, in the order of files and lines.
 func (e *Examination) Report() Report {
 	r := Report{Workflows: []string{}, Repository: e.asked, Findings: append([]Finding{}, e.findings...)}
 	for _, w := range e.workflows {

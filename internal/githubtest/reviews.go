@@ -28,7 +28,7 @@ func (s *Server) listReviews(c *conversation, i *Issue) reply {
 }
 
 // submission is the key in s.listed of the time from which listings show a review as submitted. They
-// may show the review earlier than that.
+// may show it as pending before that.
 type submission struct{ *Review }
 
 const pendingState = "PENDING"
@@ -39,7 +39,7 @@ func (i *Issue) pendingReview(who Account) *Review {
 	return find(i.Pull.Reviews, func(r *Review) bool { return r.State == pendingState && r.Author == who })
 }
 
-// createReview posts a review with all its comments, or refuses it with all of them. A refusal does
+// createReview makes a review with all its comments, or refuses it with all of them. A refusal does
 // not name the comment that it is about.
 func (s *Server) createReview(c *conversation, i *Issue) reply {
 	var in struct {
@@ -119,7 +119,7 @@ func (s *Server) updateReview(c *conversation, i *Issue) reply {
 	return okay(s.renderReview(i, r))
 }
 
-// listDiffComments shows the comments of all submitted reviews.
+// listDiffComments shows the comments of reviews that listings show as submitted.
 func (s *Server) listDiffComments(c *conversation, i *Issue) reply {
 	from := since(c.query)
 	list := visibleOf(s, i.Pull.Comments, func(d *DiffComment) bool {

@@ -100,7 +100,8 @@ func targets(kc policy.KindConfig, spec safeoutput.Spec) string {
 	return strings.Join(names, ", ")
 }
 
-// branchRules returns sentences about where changes go.
+// branchRules returns sentences about the branch and the pull request that changes go to, and about
+// items without changes.
 func branchRules(s policy.ChangeSettings, kind safeoutput.Kind) []string {
 	var rules sentences
 	isNew := kind == safeoutput.KindCreatePullRequest

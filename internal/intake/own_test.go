@@ -117,7 +117,7 @@ func TestOwnRefuses(t *testing.T) {
 }
 
 // TestOddAnnotationsAreLeftOut asserts that annotations that GitHub would reject are left
-// out, so that the check run is created.
+// out, so that the check run is created, and that a message which is too long is cut.
 func TestOddAnnotationsAreLeftOut(t *testing.T) {
 	good := safeoutput.CheckAnnotation{Path: "a.go", StartLine: 1, EndLine: 1, Level: "notice", Message: strings.Repeat("é", maxAnnotation)}
 	odd := func(f func(*safeoutput.CheckAnnotation)) safeoutput.CheckAnnotation { c := good; f(&c); return c }

@@ -115,6 +115,8 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
+// TestRunPassesOnTheReadersError asserts that Collect returns the reader's error, but that UTF-16 is
+// a rejected record.
 func TestRunPassesOnTheReadersError(t *testing.T) {
 	broken := errors.New("the network is gone")
 	if _, err := Collect(context.Background(), iotest.ErrReader(broken), Config{}); !errors.Is(err, broken) {

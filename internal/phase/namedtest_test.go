@@ -52,13 +52,13 @@ func TestNamedTestCommands(t *testing.T) {
 		{"go, no such test", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestB", "go test -json -run ^TestB$ ./...", `{"Action":"pass","Package":"x"}`, phase.Pass, true},
 		{"go, no such subtest", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/b", "go test -json -run ^TestA$/^b$ ./...", `{"Action":"pass","Package":"x","Test":"TestA","Elapsed":0}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, true},
 		{"go, subtest skipped", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/<b>", "go test -json -run ^TestA$/^<b>$ ./...", `{"Action":"skip","Package":"x","Test":"TestA/\u003cb\u003e"}` + "\n" + `{"Action":"pass","Package":"x","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, true},
-		{"go, subtest quoted", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/<b>", "go test -json -run ^TestA$/^<b>$ ./...", `{"Action":"pass","Package":"x","Test":"TestA/\u003cb\u003e"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, false},
+		{"go, subtest escaped in JSON", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/<b>", "go test -json -run ^TestA$/^<b>$ ./...", `{"Action":"pass","Package":"x","Test":"TestA/\u003cb\u003e"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, false},
 		{"pytest", map[string]string{"pyproject.toml": ""}, "test_a and not x", "pytest -rfEp -k test_a and not x", "1 passed in 0.01s", phase.Pass, false},
 		{"pytest, one name", map[string]string{"pyproject.toml": ""}, "test_a", "pytest -rfEp -k test_a", "PASSED tests/test_b.py::TestB::test_a[1]\n1 passed in 0.01s", phase.Pass, false},
 		{"pytest, in colour", map[string]string{"pyproject.toml": ""}, "test_a", "pytest -rfEp -k test_a", "\x1b[32mPASSED\x1b[0m tests/test_b.py::\x1b[1mtest_a\x1b[0m\n\x1b[32m\x1b[1m1 passed\x1b[0m in 0.01s", phase.Pass, false},
 		{"pytest, a longer name", map[string]string{"pyproject.toml": ""}, "test_a", "pytest -rfEp -k test_a", "PASSED tests/test_b.py::test_a_b\n1 passed in 0.01s", phase.Pass, true},
-		{"pytest, another case", map[string]string{"pyproject.toml": ""}, "Login", "pytest -rfEp -k Login", "PASSED tests/test_b.py::test_login\n1 passed in 0.01s", phase.Pass, true},
-		{"pytest, other letters", map[string]string{"pyproject.toml": ""}, "test_gr", "pytest -rfEp -k test_gr", "PASSED tests/test_b.py::test_größe\n1 passed in 0.01s", phase.Pass, true},
+		{"pytest, other capitals", map[string]string{"pyproject.toml": ""}, "Login", "pytest -rfEp -k Login", "PASSED tests/test_b.py::test_login\n1 passed in 0.01s", phase.Pass, true},
+		{"pytest, a longer name with an umlaut", map[string]string{"pyproject.toml": ""}, "test_gr", "pytest -rfEp -k test_gr", "PASSED tests/test_b.py::test_größe\n1 passed in 0.01s", phase.Pass, true},
 		{"pytest, a class", map[string]string{"pyproject.toml": ""}, "TestB::test_a", "pytest -rfEp -k TestB and test_a", "PASSED tests/test_b.py::TestB::test_a\n1 passed in 0.01s", phase.Pass, false},
 		{"pytest, a class, with dots", map[string]string{"pyproject.toml": ""}, "test_b.TestB.test_a", "pytest -rfEp -k test_b and TestB and test_a", "PASSED tests/test_b.py::TestB::test_a\n1 passed in 0.01s", phase.Pass, false},
 		{"pytest, parameters", map[string]string{"pyproject.toml": ""}, "test_a[größe 1]", "pytest -rfEp -k test_a", `PASSED tests/test_b.py::test_a[gr\xf6\xdfe 1]` + "\n1 passed in 0.01s", phase.Pass, false},
@@ -181,7 +181,7 @@ func TestNamedTestNextToOthers(t *testing.T) {
 }
 
 // TestScriptRunner asserts that a test is selected only where the runner gets the option, and no other
-// command of the script runs tests.
+// command of the script runs tests. "a >> b" stands for the script a of pretest and b of test.
 func TestScriptRunner(t *testing.T) {
 	pkg := func(script string) string {
 		before, script, ok := strings.Cut(script, " >> ")

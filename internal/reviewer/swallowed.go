@@ -72,10 +72,10 @@ func (c *codeFile) catchBody(i int) int {
 	return body
 }
 
-// decidesLater reports whether the tried block assigns to a variable that has a value of its own
-// after an error. A condition soon after the handler tests the variable, or it was given a default
-// right before, or its new value is an expression of itself. next is the index of the token after
-// the handler.
+// decidesLater reports whether the tried block assigns to a variable whose old value serves after an
+// error: a condition soon after the handler tests the variable, or it was given a default right
+// before, or its new value is computed from the old one. next is the index of the token after the
+// handler.
 func (c *codeFile) decidesLater(tried extent, next int) bool {
 	const (
 		soon   = 40 // tokens after the handler
@@ -100,8 +100,8 @@ func (c *codeFile) isAnnounced(i int) bool {
 	return c.is(i, "try") && announced.MatchString(c.commentEnding(c.line(c.tokens[i].start)-1))
 }
 
-// isOwnValue reports whether the variable at index i is assigned an expression of itself, as in
-// a = parse(a): if that fails, it keeps its value.
+// isOwnValue reports whether the variable at index i is assigned an expression that contains it, as
+// in a = parse(a): if that fails, it keeps its value.
 func (c *codeFile) isOwnValue(i int) bool {
 	x := c.expressionAt(i + 2)
 	return c.any(x, func(j int) bool { return c.is(j, c.written(i)) && c.is(j-1, ".") == c.is(i-1, ".") })
@@ -192,7 +192,8 @@ func (c *codeFile) blockHas(end int, words ...string) bool {
 }
 
 var (
-	// cleanups are functions that release something; a failure of theirs has no remedy.
+	// cleanups are functions that release something, whose failure has no remedy, or that make a
+	// directory, which may exist.
 	cleanups = wordSetOf("rmdir rmSync rmtree end umount abort off endwin curs_set nocbreak mkdir mkdirSync")
 	// emptyValues are assigned to a variable that is no longer needed.
 	emptyValues = wordSetOf("null undefined None nil")
@@ -339,7 +340,8 @@ func (c *codeFile) hasArmBefore(i int) bool {
 	return false
 }
 
-// isEmptyRescue reports whether the rescue at index i catches every error and does nothing about it.
+// isEmptyRescue reports whether the rescue at index i catches every error and does nothing about it,
+// and nothing shows that the error does not matter.
 func (c *codeFile) isEmptyRescue(i int) bool {
 	if !c.tokens[i].first {
 		return false // "f rescue nil" replaces the error by a value
@@ -374,7 +376,8 @@ func (c *codeFile) isUsedSoon(name string, i int) bool {
 	return name != "" && c.any(extent{i + 1, i + longest}, func(i int) bool { return c.is(i, name) })
 }
 
-// isEmptyExcept reports whether pass is the only statement of an except of every error.
+// isEmptyExcept reports whether the except at index i catches every error and contains only pass,
+// and nothing shows that the error does not matter.
 func (c *codeFile) isEmptyExcept(i int) bool {
 	colon := i + 1
 	if c.isOneOf(colon, "Exception", "BaseException") {

@@ -111,8 +111,8 @@ func TestRunsThatLoseTheirWorkerAgainAndAgain(t *testing.T) {
 		if r, err := c.Get(t.Context(), r.ID); err != nil || r.Worker != "dead" || r.StatusReason != nil {
 			t.Errorf("%+v, %v", r, err)
 		}
-		last := start(t, location, 1) // which finds that the run's worker is not there any more
-		if !store.IsURL(location) {
+		last := start(t, location, 1)
+		if !store.IsURL(location) { // in a file, the start finds that the worker is gone
 			last.ended(t, r.ID)
 		}
 		c.tend(t, runs.Limits{}, func() bool { r, err := c.Get(t.Context(), r.ID); return err == nil && r.Status.Final() })

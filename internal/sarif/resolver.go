@@ -472,12 +472,13 @@ func (r *resolver) spend(size int) bool {
 	return true
 }
 
-// maxMessage is the greatest length of a composed message, in bytes.
+// maxMessage is the greatest length of a part of a composed message, in bytes. A message of that
+// length gets no further part.
 const maxMessage = 16 << 10
 
 // message gives a message the text of its id, with its arguments, and reports whether it has
-// a text then. Markdown with arguments is left out, because the arguments were not cleaned as
-// Markdown.
+// a text then. In a result, a message without a text gets that of the rule. Markdown with arguments
+// is left out, because the arguments were not cleaned as Markdown.
 func (r *resolver) message(o object) bool {
 	arguments := list(o, "arguments")
 	s := stringMember(o, "text")

@@ -30,7 +30,7 @@ const (
 	inProgram          // \x41, \u0041, and strings that are joined
 	inHTML             // &#65;
 	inMail             // lines that go on
-	escapings
+	escapings          // how many there are
 )
 
 // escapeStarts has for each byte the escapes that begin with it.
@@ -219,7 +219,7 @@ func lineJoint(text string, i, from int) (int, rune) {
 var joining = [...]string{"++", "+", "..", ".", "&", "~", "||", "<>", "\\"}
 
 // stringJoint reads the joint of two strings that a program joins, on one line or two: "a" + "b",
-// 'a' . 'b', "a" "b". Neither string may have a space next to the joint.
+// 'a' . 'b', "a" "b". Both strings must have a byte of a token next to the joint.
 func stringJoint(text string, i int) (int, rune) {
 	if i == 0 || !tokenByte(text[i-1]) {
 		return 0, 0
@@ -262,7 +262,7 @@ type unescaped struct {
 // start to end.
 type mark struct{ at, size, start, end int }
 
-// unescape decodes the escapes of one kind in a text.
+// unescape decodes the escapes of one way in a text.
 func unescape(text string, e escaping) unescaped {
 	var d unescaped
 	var out strings.Builder

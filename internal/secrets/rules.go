@@ -164,9 +164,9 @@ func newRule(r ruleText, keywords []string, all []allowList) *rule {
 	return made
 }
 
-// ruleName returns a name for people of the secret that a rule finds: the first clause of the
-// rule's description without the verb, such as "a potential Stripe key". If the clause does not
-// fit a sentence, the name has the rule's id instead.
+// ruleName returns what people call the secret that a rule finds: the first clause of the rule's
+// description without the verb, such as "a potential Stripe key". If the clause does not fit a
+// sentence, the name has the rule's id instead.
 func ruleName(r ruleText) string {
 	clause, _, _ := strings.Cut(strings.TrimSuffix(r.Description, "."), ",")
 	verb, what, _ := strings.Cut(clause, " ")
@@ -188,7 +188,9 @@ type allowText struct {
 
 // allowList matches harmless texts that a rule's expression matches, too.
 type allowList struct {
-	target      string // "": the secret; "match": all that matched; "line": the line around it
+	// target is what expressions are tried on: "": the secret; "match": all that matched; "line": the
+	// line around it. The words are looked for in the secret.
+	target      string
 	expressions []*lazyregexp.Regexp
 	words       func() *searcher // nil: none
 }

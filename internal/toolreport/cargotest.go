@@ -37,14 +37,14 @@ func openCargoTest(c *collector) [2]lineReader {
 type cargoResults struct {
 	*cargoRun
 	rustc   lineReader
-	failed  int       // in the results of targets
-	ran     int       // tests that were not ignored, in the results of targets
-	began   int       // targets that began to run tests
-	results int       // targets with a result
-	listed  []Failure // of targets with a result
-	open    []Failure // of the target whose result is not known yet
-	byName  map[string]int
-	test    string // the one whose output is read
+	failed  int            // in the results of targets
+	ran     int            // tests that were not ignored, in the results of targets
+	began   int            // targets that began to run tests
+	results int            // targets with a result
+	listed  []Failure      // of targets with a result
+	open    []Failure      // of the target whose result is not known yet
+	byName  map[string]int // indexes in open
+	test    string         // the one whose output is read
 }
 
 func (r *cargoResults) line(line string) {

@@ -83,7 +83,7 @@ func programs(words []string) (n int, unknown bool) {
 	return n, unknown
 }
 
-// runsScript reports whether a command runs a script of package.json, which is then
+// runsScript reports whether a command may run a script of package.json, which is then
 // printed.
 func runsScript(words []string) bool {
 	has := func(subcommands ...string) bool {

@@ -147,8 +147,8 @@ func (o *oxfmtReader) line(line string) {
 	}
 }
 
-// rustfmtReader reads cargo fmt --check: "Diff in FILE:LINE:" and lines with their
-// signs.
+// rustfmtReader reads cargo fmt --check: "Diff in FILE:LINE:" and lines that begin with the signs of
+// a diff, and errors with their places.
 type rustfmtReader struct {
 	*collector
 	diff  diffReader

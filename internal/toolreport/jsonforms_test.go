@@ -15,7 +15,7 @@ func span(line, column, endLine, endColumn int) finding.Range {
 }
 
 // TestFormsFromAnything asserts which findings are read from the forms that any command may print, and
-// from the forms of tools that have no capture.
+// from the forms of tools that have no capture. Reports sort findings by path and line.
 func TestFormsFromAnything(t *testing.T) {
 	t.Parallel()
 	const ruffText = "src/app.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n"
@@ -124,9 +124,9 @@ func TestBrokenDocumentsAreReported(t *testing.T) {
 	t.Parallel()
 	long := `[{"filePath":"/src/a.js","messages":[{"line":1,"message":"` + strings.Repeat("x", 20_000)
 	for name, c := range map[string]struct{ command, stdout, note string }{
-		"cut off":     {"npx eslint -f json .", long, "is incomplete"},
-		"no SARIF":    {"scan", `{"version":"2.1.0","runs":[{"results":[]}]}`, "looks like SARIF"},
-		"wrong field": {"scan", `{"type":"create-pull-request-review-comment","path":"a.go","line":"none","body":"x"}`, "wrong field"},
+		"cut off":       {"npx eslint -f json .", long, "is incomplete"},
+		"invalid SARIF": {"scan", `{"version":"2.1.0","runs":[{"results":[]}]}`, "looks like SARIF"},
+		"wrong field":   {"scan", `{"type":"create-pull-request-review-comment","path":"a.go","line":"none","body":"x"}`, "wrong field"},
 	} {
 		got := read(t, toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
@@ -148,7 +148,7 @@ func TestSecurityForms(t *testing.T) {
 		printed string
 		want    []finding.Finding
 	}{
-		"gosec: ignored, several lines, no weakness": {`{"Golang errors":{},"Issues":[
+		"gosec: ignored, several lines, no weakness, outside": {`{"Golang errors":{},"Issues":[
 			{"severity":"HIGH","rule_id":"G1","details":"d","file":"/src/a.go","line":"3-5","column":"2","nosec":true},
 			{"severity":"HIGH","rule_id":"G2","details":"d","file":"/src/a.go","line":"3","column":"2","suppressions":[{"kind":"inSource"}]},
 			{"severity":"HIGH","rule_id":"G3","details":"d","file":"/src/a.go","line":"3-5","column":"2"},
@@ -156,10 +156,10 @@ func TestSecurityForms(t *testing.T) {
 			[]finding.Finding{{Tool: "gosec", Rule: "G3", Severity: finding.High, Message: "d", Path: "a.go", Range: span(3, 2, 5, 0)}}},
 		"bandit: columns from 0": {`{"errors":[],"metrics":{},"results":[{"filename":"./a.py","issue_severity":"UNDEFINED","issue_text":"t","line_number":4,"col_offset":0,"end_col_offset":9,"test_id":"B1","issue_cwe":{"id":78,"link":"x"}}]}`,
 			[]finding.Finding{{Tool: "bandit", Rule: "B1", Severity: finding.Medium, Message: "t", Path: "a.py", Range: span(4, 1, 0, 0)}}},
-		"ast-grep: a fix of the match":       {match + `"replacement":"b","replacementOffsets":{"start":4,"end":5}}` + "\n", []finding.Finding{fixed}},
-		"ast-grep: a fix of more":            {match + `"replacement":"b","replacementOffsets":{"start":0,"end":6}}` + "\n", []finding.Finding{ast}},
-		"ast-grep: counts that cannot be":    {strings.Replace(match, `"leading":4`, `"leading":40`, 1) + `"replacement":"b","replacementOffsets":{"start":4,"end":5}}` + "\n", []finding.Finding{ast}},
-		"ast-grep: counts that go backwards": {strings.Replace(match, `"trailing":1`, `"trailing":-9`, 1) + `"replacement":"b","replacementOffsets":{"start":4,"end":5}}` + "\n", []finding.Finding{ast}},
+		"ast-grep: a fix of the match":        {match + `"replacement":"b","replacementOffsets":{"start":4,"end":5}}` + "\n", []finding.Finding{fixed}},
+		"ast-grep: a fix of more":             {match + `"replacement":"b","replacementOffsets":{"start":0,"end":6}}` + "\n", []finding.Finding{ast}},
+		"ast-grep: counts that are too large": {strings.Replace(match, `"leading":4`, `"leading":40`, 1) + `"replacement":"b","replacementOffsets":{"start":4,"end":5}}` + "\n", []finding.Finding{ast}},
+		"ast-grep: counts that go backwards":  {strings.Replace(match, `"trailing":1`, `"trailing":-9`, 1) + `"replacement":"b","replacementOffsets":{"start":4,"end":5}}` + "\n", []finding.Finding{ast}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := read(t, toolreport.Tool{Called: "x", Roots: []string{"/src"}}, output{Stdout: strings.NewReader(c.printed)})
