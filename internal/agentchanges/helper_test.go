@@ -110,15 +110,15 @@ func cloneOf(t testing.TB, from clone, commit string) clone {
 }
 
 // checkSeries asserts that the series is complete: all objects of its trees are in the
-// repository, and each change starts from the tree of the one before it, the first one
-// from the base's tree.
+// repository, and each change leads from the tree of the one before it, the first one from the
+// base's tree, to another tree.
 func checkSeries(t *testing.T, r *gitrepo.Repo, s gitrepo.Series) {
 	t.Helper()
 	own := clone{gittest.In(t, r)}
 	tree := own.Git("rev-parse", s.Base+"^{tree}")
 	for i, c := range s.Changes {
 		if c.Before != tree || c.After == c.Before {
-			t.Errorf("change %d leads from %s to %s, want one from %s", i, c.Before, c.After, tree)
+			t.Errorf("change %d leads from %s to %s, want one from %s to another tree", i, c.Before, c.After, tree)
 		}
 		tree = c.After
 		own.Git("rev-list", "--objects", "--quiet", tree)

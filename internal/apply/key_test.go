@@ -44,8 +44,8 @@ func TestFieldsOfKeysDoNotRunTogether(t *testing.T) {
 func TestMembersKeyNamesWhatAnObjectCarries(t *testing.T) {
 	for _, size := range []int{1, 3, 4, 5, 64, maxMembers} {
 		g := groupKey("review", "x")
-		odd := func(m int) bool { return m%3 == 1 || m == size-1 }
-		key := membersKey(g, size, odd)
+		chosen := func(m int) bool { return m%3 == 1 || m == size-1 }
+		key := membersKey(g, size, chosen)
 		if len(key) > 256 {
 			t.Fatalf("size %d: the key has %d digits, more than a marker takes", size, len(key))
 		}
@@ -54,7 +54,7 @@ func TestMembersKeyNamesWhatAnObjectCarries(t *testing.T) {
 			t.Fatalf("size %d: the key %s is not read back", size, key)
 		}
 		for m := range size {
-			if carries(m) != odd(m) {
+			if carries(m) != chosen(m) {
 				t.Errorf("size %d: member %d: got %v", size, m, carries(m))
 			}
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 // reconcile looks again at what was created. Of several objects with the same key it
-// keeps the one with the lowest id, as any other run of the same job does, so that all runs
-// end with the same one.
+// keeps the first in the order of compareDoubles, as any other run of the same job does, so that
+// all runs end with the same one.
 //
 // It costs a wait and up to three requests, so it is done only where a duplicate is possible: after
 // a creation that was tried again, whose first try may have taken effect very late, and where
@@ -46,11 +46,11 @@ func (x *executor) reconcile(ctx context.Context) {
 	x.keepOneOfEach(ctx, created, found, entries)
 }
 
-// lookWait returns how long after the last creation the lists are read. It is listLag after a
-// creation that was tried again, which may appear late, and on a later attempt, because the
-// cancelled one before it is often still at work. Otherwise it is FirstLook, which may be shorter:
-// two jobs with one identity rarely write in the same seconds, and a long wait would delay every
-// first attempt.
+// lookWait returns how long after the last creation the lists are read. It is listLag if a creation
+// was tried again, because its object may appear late, and on a later attempt, because the
+// cancelled one before it is often still at work. Otherwise it is FirstLook (if set), which may be
+// shorter: two jobs with one identity rarely write in the same seconds, and a long wait would delay
+// every first attempt.
 func (x *executor) lookWait() time.Duration {
 	doubtful := slices.ContainsFunc(x.created, func(c creation) bool { return c.doubtful })
 	if x.plan.config.Run.Again() || doubtful {
@@ -136,9 +136,9 @@ func (x *executor) recent() time.Time {
 	return from
 }
 
-// unreconciled returns the lists to look at, and when the last object was created. If review
-// comments were written, these are all lists in which another run may have put them. The list of
-// reviews comes after that of their comments.
+// unreconciled returns the lists to look at, and when the last of their objects was created. If
+// review comments were written, these are all lists in which another run may have put them. The
+// list of reviews comes after that of their comments.
 func (x *executor) unreconciled() (lists []listID, last time.Time) {
 	var found set[listID]
 	for _, c := range x.created {
@@ -218,8 +218,8 @@ func (o Object) family() string {
 	return what + " " + o.key[:min(len(o.key), keyLen)]
 }
 
-// compareDoubles orders the objects of a family: what comes first stays. Ids of different
-// types are not comparable.
+// compareDoubles orders the objects of a family: what comes first stays. Reviews come before
+// comments, because ids of different types are not comparable. Otherwise the lowest id is first.
 func compareDoubles(a, b Object) int {
 	return cmp.Or(trueFirst(a.Type == objReview, b.Type == objReview), compareIDs(a, b))
 }
@@ -261,7 +261,7 @@ func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*e
 }
 
 // remove retires a duplicate of kept, and notes that in the results of the entries that it
-// carries.
+// carries. If another job with the same identity wrote kept, these results become failures.
 func (x *executor) remove(ctx context.Context, o, kept Object, entries []*entry) {
 	done, err := x.retire(ctx, o, kept)
 	note := "it was written twice: " + done
@@ -291,8 +291,8 @@ func (o Object) carriesNothing() bool {
 }
 
 // covered reports whether kept, objects of its family, carry everything that o carries. A single
-// item's object has only the key of its family. The key of a group's object also lists the members
-// that it carries.
+// item's object has only the key of its family, or a stable key. The key of a group's object also
+// lists the members that it carries.
 func covered(o Object, kept []Object) bool {
 	if len(kept) == 0 {
 		return false
@@ -311,8 +311,9 @@ func covered(o Object, kept []Object) bool {
 	return true
 }
 
-// retire removes an object, or closes what cannot be removed. It returns what was done. An
-// object that is gone already is fine, because another run reconciles at the same time.
+// retire removes an object, closes an issue, or replaces a review's text by a link to kept, because
+// these two cannot be removed. It returns what was done. An object that is gone already is fine,
+// because another run reconciles at the same time.
 func (x *executor) retire(ctx context.Context, o, kept Object) (done string, err error) {
 	gh := x.deps.GitHub
 	var do func(context.Context) error

@@ -23,8 +23,8 @@ type SafeText struct {
 	Code func(string) string
 }
 
-// cutLine returns at most n characters of a text as Line shows it. It masks before it cuts, so it
-// is for texts that Document.Mask does not change, such as paths.
+// cutLine returns at most n characters of a text as Line shows it. It masks before it cuts, so that
+// secrets are recognised even in what Document.Mask leaves out, such as paths.
 func (s SafeText) cutLine(t string, n int) string { return text.Truncate(s.Line(t), n) }
 
 // textsOf returns the results of f for the entries of a list.
@@ -73,7 +73,8 @@ func (d *Document) Failures(show SafeText) []string {
 	return lines
 }
 
-// Headline describes in one line how the checks ended.
+// Headline describes in one line how the checks ended and, if they did not fail, which languages of
+// changed files none of them knows.
 func (d *Document) Headline() string {
 	ended := d.ended()
 	unknown := d.unknown()
@@ -110,7 +111,7 @@ func languages(files []Skipped) []string {
 	return names
 }
 
-// languageName matches names of languages, none of which acts in Markdown.
+// languageName matches names of languages. What it matches means nothing special in Markdown.
 var languageName = lazyregexp.New(`^[A-Za-z][A-Za-z +#-]{0,30}$`)
 
 // ended describes in one line how the checks ended, whatever they looked at.
@@ -261,8 +262,8 @@ func (d *Document) blocking(check phase.Check) []Finding {
 
 // beyondFindings divides the problems of a failed check that has findings: it returns those that
 // describe none of them, such as that a reviewer did not work, and how many problems are neither
-// listed nor findings. The problems of the tests are the failed tests, and those of the formatter are
-// files, which may have several findings.
+// listed nor findings. Of the tests it returns none, because their problems are the failed tests.
+// The problems of the formatter are files, which may have several findings.
 func (d *Document) beyondFindings(r row) (problems []string, unlisted int) {
 	findings := d.blocking(r.check)
 	left := len(r.problems) + r.unlisted - len(findings)

@@ -59,7 +59,7 @@ func (env Environment) warnings() *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// open opens what a user named; "" is standard input.
+// open opens what a user named; "" and "-" are standard input.
 func (env Environment) open(path string) (io.ReadCloser, error) {
 	path = cmp.Or(path, "-")
 	if path == "-" && terminal.Is(env.Stdin) {
@@ -68,7 +68,7 @@ func (env Environment) open(path string) (io.ReadCloser, error) {
 	return action.OpenUser(path, env.Stdin, action.Unlimited)
 }
 
-// read reads at most limit bytes of what a user named, and one more.
+// read reads at most limit bytes of what a user named, and one more if there are more.
 func (env Environment) read(path string, limit int64) ([]byte, error) {
 	in, err := env.open(path)
 	if err != nil {

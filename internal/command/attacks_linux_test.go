@@ -17,8 +17,8 @@ import (
 )
 
 // TestAttacksOnThisProcess tests rules R3 and R5 of docs/security.md: a program that runs as an
-// identity cannot reach its parent. As root each attack must succeed where the test can try it, which
-// proves that it is one.
+// identity cannot reach its parent or a process of root's. As root each attack must succeed where
+// the test can try it, which proves that it is one.
 func TestAttacksOnThisProcess(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -28,7 +28,7 @@ func TestAttacksOnThisProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer syscall.Close(open)
-	victim := exec.Command("sleep", "600") // as root, with a secret in its environment
+	victim := exec.Command("sleep", "600") // as root, with the environment of this process
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +159,8 @@ func unprivileged(t *testing.T, script string, args ...string) command.Spec {
 	return spec
 }
 
-// isRoot reports whether this process can assume the identity. If it cannot, isRoot
-// asserts that Run and Probe report that.
+// isRoot reports whether this process can assume another identity. If it cannot, isRoot asserts
+// that Run and Probe report that.
 func isRoot(t *testing.T) bool {
 	t.Helper()
 	if os.Getuid() == 0 {

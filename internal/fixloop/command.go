@@ -11,8 +11,9 @@ import (
 // CommandWord begins a command in a comment.
 const CommandWord = "/airlock"
 
-// ParseCommand reads the decision in a comment's first line, such as "/airlock extend 3". found
-// reports whether the line is addressed to Airlock; the error is that of an invalid command.
+// ParseCommand reads the decision in the first nonblank line of a comment, such as
+// "/airlock extend 3". found reports whether the line is addressed to Airlock; the error is that of
+// an invalid command.
 func ParseCommand(comment string) (e Event, found bool, err error) {
 	first, _, _ := strings.Cut(strings.TrimLeft(comment, " \t\r\n"), "\n")
 	words := strings.Fields(first)

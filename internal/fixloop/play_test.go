@@ -41,7 +41,8 @@ func begun(t *testing.T, l Loop) *play {
 }
 
 // try makes a step and returns its messages, or the refusal. It asserts that the step does not
-// change its argument, and goes on with the state as it comes back from JSON.
+// change its argument and returns the new state's deadline, and goes on with the state as it comes
+// back from JSON.
 func (p *play) try(e Event) ([]Message, error) {
 	p.t.Helper()
 	before, err := json.Marshal(p.state)
@@ -86,7 +87,7 @@ func (p *play) send(e Event) []Message {
 
 func (p *play) wait(d time.Duration) *play { p.now = p.now.Add(d); return p }
 
-// results reports the checks that the loop waits for: those that are named fail.
+// results reports the checks that the loop waits for: those in failing fail, the others pass.
 func (p *play) results(failing map[Check][]Failure) []Message {
 	p.t.Helper()
 	w := p.state.Work()

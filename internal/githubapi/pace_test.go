@@ -146,7 +146,7 @@ func TestExhaustedHourOnSuccess(t *testing.T) {
 }
 
 // TestPacing writes a thousand comments in virtual time and asks the server's
-// record whether a limit was passed.
+// record whether a limit was exceeded.
 func TestPacing(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture(), func(s *settings) {

@@ -10,7 +10,8 @@ import (
 )
 
 // TestACrashCostsItsOwnRecord asserts that a panic while a record is judged becomes the rejection
-// of that record. A pipeline without a door panics.
+// of that record, and that safeOutcome returns a panic as an error. A pipeline without a door
+// panics.
 func TestACrashCostsItsOwnRecord(t *testing.T) {
 	p := &pipeline{}
 	_, err := p.judgeLine(newParser(), &batch{}, safeoutput.Line{No: 3, Raw: []byte(`{"type":"noop"}`)})

@@ -15,7 +15,7 @@ import (
 )
 
 // parseSARIF returns a SARIF log as an object, even if it is in a string, and checks
-// what later readers rely on. If that fails, it returns an empty object.
+// what later readers rely on. If that fails, it refuses the log and returns an empty object.
 func (j *recordJudge) parseSARIF(raw []byte) []byte {
 	text, what := raw, "'sarif'"
 	var err error
@@ -106,7 +106,7 @@ func (j *recordJudge) cleanSARIF(it *safeoutput.CreateSecurityReport) {
 	}
 }
 
-// checkLog checks the depth and the numbers of a log, which is valid JSON.
+// checkLog checks that a log, which is valid JSON, is an object, and its depth and numbers.
 func checkLog(text []byte) error {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() != '{' {

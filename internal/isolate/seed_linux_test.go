@@ -29,7 +29,8 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 }
 
 // TestSeed asserts that each user finds the seed in the home directory, can add to it, and
-// cannot change it for others.
+// cannot change it for others, and that Go's cache counts as just trimmed, so that go removes
+// nothing from it.
 func TestSeed(t *testing.T) {
 	r := newRunner(t)
 	seed := map[string]string{

@@ -31,8 +31,8 @@ type Config struct {
 	Drain       time.Duration // how long runs may go on when the node is to end
 }
 
-// Check returns what is wrong with a user's settings. It makes their paths absolute, which Open
-// requires.
+// Check returns what is wrong with a user's settings. It makes the paths of Owner and Policy
+// absolute, which Open requires, and sets an empty Owner.Root to Owner.Base.
 func (cfg *Config) Check() error {
 	dir, err := filepath.Abs(cfg.Owner.Base)
 	if err != nil || !action.IsDirectory(dir) {
@@ -90,8 +90,9 @@ func (cfg *Config) CheckRunner() error {
 }
 
 // builtIn returns a function for runs.WorkerConfig.BuiltIn. Agents that are built in are started as
-// this program, self, with what the owner configured. The location of the store is in the
-// environment, because it may contain a password, which arguments would show.
+// this program, self, with what the owner configured. Only the fix loop gets the fixers, PassEnv
+// and the location of the store. The location is in the environment, because it may contain a
+// password, which arguments would show.
 func (cfg Config) builtIn(self string) func(string) (argv, environ []string) {
 	return func(name string) (argv, environ []string) {
 		argv = []string{self, "builtin", name, "--root", cfg.Owner.Root}

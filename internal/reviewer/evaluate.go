@@ -427,8 +427,8 @@ func (e *evaluator) importsModule(name string) bool {
 	return found && name != "" && name != "request" && (after == "" || !isNamePart(after[0]))
 }
 
-// isHarmlessMember reports whether a member is a number, a record's key, or a name that
-// the program gave: a.length, user.id, self.class.name.
+// isHarmlessMember reports whether a member is a number, a name that the program gave or, in Ruby,
+// a record's key: a.length, self.class.name, user.id.
 func (e *evaluator) isHarmlessMember(ownerName, member string) bool {
 	switch {
 	case member == "length", member == "size", member == "__name__", member == "name" && ownerName == "__class__", len(member) > 1 && numericNames[member]:

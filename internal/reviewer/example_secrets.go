@@ -94,8 +94,8 @@ func isMadeUpKey(value string) bool {
 	return err != nil || len(rest) > 0 || len(content.Bytes) == 0 || content.Bytes[0] == sequence && m[1] != "ENCRYPTED "
 }
 
-// isBlotted reports whether letters of a value were replaced by a row of the letter that people
-// cross out with: what is left is valid nowhere.
+// isBlotted reports whether letters of a value were replaced by a row of the letter x: what is left
+// is valid nowhere.
 func isBlotted(value string) bool {
 	return strings.Contains(value, "XXX") || strings.Contains(value, "xxxx")
 }
@@ -149,8 +149,8 @@ const (
 // checkedPrefixes begin the tokens of GitHub that end with their own checksum.
 var checkedPrefixes = strings.Fields("ghp_ gho_ ghu_ ghs_ ghr_")
 
-// hasWrongChecksum reports whether a value looks like such a token but cannot be one, because its
-// last characters are not the CRC-32 of the random characters before them.
+// hasWrongChecksum reports whether a value looks like a token of checkedPrefixes but cannot be one,
+// because its last characters are not the CRC-32 of the random characters before them.
 // https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
 func hasWrongChecksum(value string) bool {
 	const prefixSize, length = 4, 40 // of a prefix, and of all with 30 random characters and the checksum

@@ -11,7 +11,8 @@ import (
 )
 
 // TestNewSuppressionsAreListed asserts that comments and settings which a change adds to make tools
-// silent are listed with what they cover, and that similar text is not listed.
+// silent are listed with what they cover, and that similar text is not listed. What covers more is
+// listed first.
 func TestNewSuppressionsAreListed(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
 		{"a.js", "// eslint-disable-next-line no-eval\nf();\n", "ESLint line 1"},
@@ -112,7 +113,7 @@ func TestSuppressionsInOneLine(t *testing.T) {
 		"a # noqa # nosec // pylint: disable":                                     3,
 		"a <!-- b --> " + strings.Repeat("% ", 2000) + "<!-- prettier-ignore -->": 1,
 		"a" + strings.Repeat(" # noqa", 500):                                      mostInLine,
-		strings.Repeat("/* eslint-disable */ ", 200):                              1,
+		strings.Repeat("/* eslint-disable */ ", 200):                              1, // another is looked for only after # or //
 		"off" + strings.Repeat(" #", 2000):                                        0,
 	} {
 		if got := security(t, Config{}, File{Path: "a.unknown", Text: line + "\n"}).Silences; len(got) != want {

@@ -25,10 +25,10 @@ type Agent struct {
 	instructions string
 	// variables are other environment variables of the step, as name and value.
 	variables [][2]string
-	// command starts the agent on the prompt in $AIRLOCK_PROMPT, without a person.
+	// command starts the agent on the prompt in the file $AIRLOCK_PROMPT, without a person.
 	command string
-	// tools returns the file by which the agent starts Airlock's tools; nil for an agent whose
-	// command names them, or that appends lines to a file.
+	// tools returns the content of the file by which the agent starts Airlock's tools; nil for an
+	// agent whose command names them, or that appends lines to a file.
 	tools func() any
 }
 

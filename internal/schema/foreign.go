@@ -18,7 +18,7 @@ const (
 	// maxForeignDepth is how deeply it may be nested.
 	maxForeignDepth = 100
 	// maxPatterns is how large all its patterns may be together, in instructions of a
-	// matcher. A pattern such as ^[a-z]{1,100}$ has about 100.
+	// matcher. A pattern such as ^[a-z]{1,100}$ has about 200.
 	maxPatterns = 20_000
 )
 
@@ -89,8 +89,8 @@ func deeper(v any, depth int) bool {
 	return false
 }
 
-// inspect returns the sizes of all patterns that can be applied. The error names the part of
-// the compiled schema that is refused.
+// inspect returns the sizes of all patterns that can be applied. The error says why a part of the
+// compiled schema is refused.
 func inspect(root *jsonschema.Schema) (sizes map[*regexp.Regexp]int, err error) {
 	sizes = map[*regexp.Regexp]int{}
 	total := 0

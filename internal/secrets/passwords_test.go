@@ -90,7 +90,8 @@ func TestPasswordsOfTests(t *testing.T) {
 }
 
 // TestPasswordsThatAreNotGiven asserts that no rule about passwords finds anything in texts that only
-// look like a statement, an element or a variable with a password.
+// look as if they gave a password: the password is missing, is a hash, or does not stand in its
+// place.
 func TestPasswordsThatAreNotGiven(t *testing.T) {
 	s, random := New(nil), randomText(alphanumeric, 14)
 	for _, form := range []string{
@@ -192,7 +193,7 @@ func TestTokensThatGiveNobodyAccess(t *testing.T) {
 		`{"sub":"service","exp":1700000000}`:                     false, // expired
 		`{"sub":"1234567890","name":"John Doe"}`:                 false, // the format's own example
 		`{"iss":"supabase","role":"anon","exp":4102444800}`:      false, // meant to be public
-		`{"iss":"supabase","role":"service_role","exp":4102444}`: false,
+		`{"iss":"supabase","role":"service_role","exp":4102444}`: false, // expired in 1970
 		`{"iss":"supabase","role":"service_role"}`:               true,
 	} {
 		token := encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + encode([]byte(claims)) + "." + randomText(alphanumeric, 43)

@@ -109,7 +109,7 @@ var pathOf = map[string]string{
 }
 
 func TestEveryRuleFindsWhatItsExpressionDescribes(t *testing.T) {
-	wanted := int(shorttest.Count(20, 5)) // samples a rule that have to be found
+	wanted := int(shorttest.Count(20, 5)) // samples of each rule that have to be found
 	const around = "\n// The quick brown fox jumps over the lazy dog, and nothing else happens here.\n"
 	sampler, scanner := newSamples(), New(nil)
 	file := gitleaksRules(t)

@@ -14,7 +14,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/loopturn"
 )
 
-// policy loads the owner's configuration and logs its warnings.
+// policy loads the owner's configuration and logs its warnings. The policy is also staged if the
+// step's settings say so.
 func (s *step) policy(ctx context.Context) (config.SafeOutputs, error) {
 	sources := config.Sources{
 		Inline:   s.settings.Config,
@@ -65,8 +66,9 @@ func (s *step) readPolicy(ctx context.Context, name string) ([]byte, error) {
 }
 
 // readWithLoop reads a file and the loop's log in one request, which is the first of a turn of the
-// fix loop. It returns nil for other steps, if the event does not show which loop the turn is about,
-// after an error, and if GitHub does not include the file. The file then has to be read by itself.
+// fix loop. It returns nil for other steps, without a token, if the event does not show which loop
+// the turn is about, after an error, and if GitHub does not include the file. The file then has to
+// be read by itself.
 func (s *step) readWithLoop(ctx context.Context, file githubapi.FileAt) *string {
 	if s.settings.Mode != config.ModeLoop || s.client == nil {
 		return nil

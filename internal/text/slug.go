@@ -13,8 +13,8 @@ func Digest(s string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Slug returns s with everything but letters and digits of ASCII, '_', '.' and '-' as '-', and
-// at most n characters of it. Where that changes s, its digest follows.
+// Slug returns the first n characters of s, with '-' for each that is not an ASCII letter or digit,
+// '_', '.' or '-'. If that changes s, a dash, or two if s was cut, and the Digest of s follow.
 func Slug(s string, n int) string {
 	slug := strings.Map(func(r rune) rune {
 		switch {
