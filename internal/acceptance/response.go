@@ -163,8 +163,8 @@ func (r Response) Complete(req Request) Response {
 	return r
 }
 
-// Mask replaces every text that people, programs and the repository wrote by what f, which masks
-// secrets, makes of it. The ids of the task, the dispatch and the criteria stay as they are: by
+// Mask passes every text that people, programs and the repository wrote through f, which masks
+// secrets. The ids of the task, the dispatch and the criteria stay as they are: by
 // them a response belongs to its request. Mask comes before any text is cut, because a part of a
 // secret might not be recognised.
 func (r *Response) Mask(f func(string) string) {

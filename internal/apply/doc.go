@@ -28,10 +28,11 @@
 //	create-pull-request                 self, the repository, its base branch, the branches with    1 push (signed: 1, and 1 a commit), 1 pull request, 1 for labels,
 //	                                    the same beginning; for each that can be ours 1 comparison  1 for reviewers
 //	                                    and 1 list of pull requests, and its rulesets; for a new
-//	                                    one whether a tag has its name, its rulesets, the
-//	                                    protected patterns; on a later attempt, where no
-//	                                    branch is ours, issues; after a push to the branch of
-//	                                    one that is open, that one
+//	                                    branch its rulesets, the protected patterns, and
+//	                                    whether a tag has its name; on a later attempt, where
+//	                                    no branch is ours, the issues that stand in for pull
+//	                                    requests; after a push to the branch of an open pull
+//	                                    request, that pull request
 //	push-to-branch                      self, the repository, the pull request and whether its      1 push (signed: 1 a commit)
 //	                                    branch is protected (2), or the branch that the owner
 //	                                    names; on a later attempt its last 100 commits

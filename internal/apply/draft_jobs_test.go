@@ -29,7 +29,7 @@ type reviewJob struct {
 
 // jobsCell is a schedule of two jobs. GitHub does not take the review of either in one request.
 type jobsCell struct {
-	person bool          // a person who uses the account has not submitted a review
+	person bool          // a person who uses the account has begun a review, and not submitted it
 	begin  int           // the request of the first job at which the second begins
 	prefer int           // the job that goes on where both can
 	slow   time.Duration // what each request of the first job takes

@@ -17,7 +17,7 @@ type listID struct {
 }
 
 // The lists. Most of them are read only as far back as this workflow run can have written
-// something, listEarlierIssues reRunAge further. Reviews, check runs and the lists of all workflow
+// something; listEarlierIssues is read further back, by reRunAge. Reviews, check runs and the lists of all workflow
 // runs are read entirely.
 const (
 	listIssues             = "issues"

@@ -66,7 +66,7 @@ func (s *Server) renderRepo() object {
 	return o
 }
 
-// identify gives an example of a repository another identity: every address in
+// identify gives another identity to GitHub's example of a repository: every address in
 // it is rewritten.
 func (s *Server) identify(o object, id int64, owner, name string) {
 	old, _ := o["full_name"].(string)

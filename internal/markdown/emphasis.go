@@ -131,8 +131,8 @@ func (ds *delimStack) process(bottom int32) {
 	}
 }
 
-// findOpener returns the nearest opener below closer, or -1. It stops at bottom or floor, and looks
-// at neither, or when the budget is used up.
+// findOpener returns the nearest opener below closer, or -1. It looks at none from bottom or floor on
+// downwards, nor after the budget is used up.
 func (ds *delimStack) findOpener(closer *delim, bottom, floor int32) int32 {
 	for i := closer.prev; i >= 0 && i != bottom && i != floor && ds.budget > 0; i = ds.all[i].prev {
 		if ds.all[i].opens(closer) {

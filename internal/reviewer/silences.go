@@ -309,7 +309,8 @@ func (t *silencerTable) inLine(line string, number int) []Silence {
 	line = strings.TrimRight(line, "\r\n")
 	for i, at := range commentSign.FindAllStringSubmatchIndex(line, -1) {
 		comment := line[max(at[2], at[4]):]
-		// inComment has read the others with the first one, except for a directive at their beginning.
+		// The first comment was read to the end of the line. Only a directive that begins a later one
+		// was not found in it.
 		if i > 0 && !t.comment.MatchString(beginning(comment[:min(len(comment), longestDirective)])) {
 			continue
 		}
