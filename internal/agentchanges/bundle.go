@@ -120,7 +120,9 @@ func parseBundle(data []byte) (bundle, error) {
 		head, next, complete := bytes.Cut(rest, []byte{'\n'})
 		line := string(head)
 		switch {
-		case !complete || n > maxBundleLines:
+		case n-1 > maxBundleLines:
+			return b, fmt.Errorf("its list of commits and refs has more than %d lines: bundle one branch, or HEAD", maxBundleLines)
+		case !complete:
 			return b, fmt.Errorf("line %d: its list of refs does not end: the file is cut off, write it again", n)
 		case line == "":
 			b.pack = next

@@ -42,11 +42,11 @@ func (x *executor) pushByGit(ctx context.Context, st *codeState) error {
 		if x.deps.Clock.Sleep(ctx, wait) != nil {
 			break
 		}
-		head, looked := x.branchHead(ctx, st.branch)
-		if looked && head == st.tip() {
+		head, lookErr := x.branchHead(ctx, st.branch)
+		if lookErr == nil && head == st.tip() {
 			return nil
 		}
-		if looked && head == st.expect {
+		if lookErr == nil && head == st.expect {
 			err = push()
 		}
 	}
@@ -57,22 +57,21 @@ func (x *executor) pushByGit(ctx context.Context, st *codeState) error {
 	return pushFailure(err)
 }
 
-// branchHead returns the commit that a branch is at, "" if there is no such branch. looked is false
-// if that could not be read.
-func (x *executor) branchHead(ctx context.Context, branch string) (sha string, looked bool) {
+// branchHead returns the commit that a branch is at, "" if there is no such branch.
+func (x *executor) branchHead(ctx context.Context, branch string) (sha string, err error) {
 	rctx, done := inFlight(ctx, lookGrace)
 	defer done()
-	sha, err := x.deps.GitHub.GetBranch(rctx, x.repo, branch)
+	sha, err = x.deps.GitHub.GetBranch(rctx, x.repo, branch)
 	if isKind(err, githubapi.NotFound) {
-		return "", true
+		return "", nil
 	}
-	return sha, err == nil
+	return sha, err
 }
 
 // isAt reports whether a branch is at a commit, as far as GitHub says.
 func (x *executor) isAt(ctx context.Context, branch, commit string) bool {
-	head, looked := x.branchHead(ctx, branch)
-	return looked && head == commit
+	head, err := x.branchHead(ctx, branch)
+	return err == nil && head == commit
 }
 
 // pushKind returns why a push did not happen; 0 where it did, or git itself failed.
@@ -234,17 +233,18 @@ func (x *executor) commit(ctx context.Context, st *codeState, head, from, to str
 		if !isKind(err, githubapi.Ambiguous) || x.deps.Clock.Sleep(ctx, wait) != nil {
 			break
 		}
-		now, looked := x.branchHead(ctx, st.branch)
+		now, lookErr := x.branchHead(ctx, st.branch)
 		switch {
-		case looked && now != head:
+		case lookErr != nil: // look again after the next pause
+		case now != head:
 			return x.ourCommit(ctx, now, head, n.Body)
-		case looked:
+		default:
 			err = create()
 		}
 	}
 	// The branch may have been moved by our own commit, whose answer was lost.
 	if isKind(err, githubapi.Conflict) {
-		if now, looked := x.branchHead(ctx, st.branch); looked && now != head {
+		if now, lookErr := x.branchHead(ctx, st.branch); lookErr == nil && now != head {
 			return x.ourCommit(ctx, now, head, n.Body)
 		}
 	}

@@ -69,8 +69,11 @@ func (w *pushWork) retryOnNewHead(ctx context.Context, x *executor) (*codeState,
 	x.deps.log(fmt.Sprintf("the branch %q has moved; putting the changes on top of it once more", w.st.branch))
 	rctx, done := inFlight(ctx, lookGrace)
 	defer done()
-	head, looked := x.branchHead(ctx, w.st.branch)
-	if !looked || head == "" {
+	head, err := x.branchHead(ctx, w.st.branch)
+	if err != nil {
+		return w.st, err
+	}
+	if head == "" {
 		return w.st, &githubapi.Error{Kind: githubapi.Conflict, Op: "push", Repo: x.repo, Message: fmt.Sprintf("the branch %q is gone", w.st.branch)}
 	}
 	o := &observer{ctx: rctx, deps: x.deps, ev: x.plan.ev, cfg: x.plan.config, repo: x.repo, s: x.plan.snap}
@@ -80,7 +83,7 @@ func (w *pushWork) retryOnNewHead(ctx context.Context, x *executor) (*codeState,
 	if err := c.fetch(head); err != nil {
 		return st, err
 	}
-	err := c.carry(w.e, st)
+	err = c.carry(w.e, st)
 	st.mask(x.plan.config)
 	return st, err
 }

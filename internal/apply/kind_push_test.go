@@ -118,6 +118,27 @@ func TestPushToAMovedBranch(t *testing.T) {
 			t.Error("the patch is not kept")
 		}
 	}
+
+	// GitHub cannot say where the branch is after it has moved.
+	b = newPullBench(t)
+	b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
+	plan := b.plan(aPush)
+	moved := false
+	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+		switch {
+		case r.Operation == "git-http/receive-pack" && !moved:
+			moved = true
+			b.git.Commit("topic", map[string]string{"moved.txt": "x"}, "Meanwhile")
+		case r.Operation == "repos/get-branch" && moved, r.Operation == "git/get-ref" && moved:
+			return githubtest.ServerError(502, false)
+		}
+		return githubtest.Fault{}
+	})
+	r := execute(t.Context(), b.deps, plan)
+	want(t, r, "failed(unreachable)")
+	if strings.Contains(r[0].Message, "gone") || r[0].File == "" {
+		t.Errorf("the branch is there, and the patch has to be kept: %+v", r[0])
+	}
 }
 
 // TestAPlanWithoutATokenReadsTheEvent asserts that a plan which can read nothing of GitHub does not

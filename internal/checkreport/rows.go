@@ -387,12 +387,13 @@ func duration(d time.Duration) string {
 	switch {
 	case d < 50*time.Millisecond:
 		return "0.0 s"
-	case d < 10*time.Second:
+	case d.Round(time.Second/10) < 10*time.Second:
 		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
 	}
 	d = d.Round(time.Second)
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", d/time.Second)
+	}
 	return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
 }
 

@@ -99,7 +99,8 @@ var (
 	rubyBranches = wordSetOf("if unless case begin while until")
 	// rubyModifiers end a value in Ruby: x = a if b.
 	rubyModifiers = wordSetOf("if unless while until do then rescue and or")
-	// comparisons are operators whose result is a number or a truth value.
+	// comparisons are operators whose result is a number or a truth value. In JavaScript and Ruby,
+	// && gives one of its operands.
 	comparisons = wordSetOf("== === != !== < > <= >= - * / &&")
 	// valuePrefixes are words before an operand that do not change its value.
 	valuePrefixes = wordSetOf("await new return")
@@ -148,6 +149,11 @@ func (e *evaluator) evaluate(x extent, depth int) value {
 		case isOperator && (sign == "||" || sign == "??"), sign == "or" && e.lang.name == "python" && !isFirst && !v.changing: // a || b
 			return e.fallback(v, rest, depth)
 		case isOperator && comparisons[sign]: // a == b
+			if e.lang.name == "javascript" || e.lang.ruby { // a == b && c
+				if _, last := e.split(extent{i, x.to}, "&&"); last.from < last.to {
+					return e.evaluate(last, depth+1)
+				}
+			}
 			return harmless()
 		case isOperator || isWord && valuePrefixes[sign]: // a + b, await a
 			i++

@@ -156,7 +156,7 @@ func sqliteHint(code int, kind Kind) string {
 		return "; it is damaged: restore it from a copy, or name another file with --store"
 	case code&0xff == sqlitelib.SQLITE_IOERR:
 		return "; its disk fails: see to it, or name another file with --store"
-	case kind == Unreachable:
+	case kind == Unreachable && code&0xff != sqlitelib.SQLITE_INTERRUPT: // a deadline ended a statement
 		return "; let this user write to the file and its directory, or name another with --store"
 	}
 	return ""
