@@ -96,6 +96,9 @@ func hasKey(block string) bool {
 	return total >= 40
 }
 
+// digestLabel is the pattern of an algorithm's name, with the sign that separates it from a digest.
+const digestLabel = `h1:|(?i:md5|sha(?:3-)?(?:1|224|256|384|512))[:=-]`
+
 var (
 	// codeName matches names as they are written in code: words of two letters or more,
 	// numbers, dots and underscores.
@@ -106,9 +109,11 @@ var (
 		`(?:next|page|paging|continuation|change|sync|marker|sequence|lock|idempotency|cancel|request|client|resume|upload)[ _-]?token|accessor|` +
 		`pub(?:lic)?[ _-]?key|(?:cache|partition|primary|foreign|sort|object|row|storage|map|hot|repository|root|signing|targets|snapshot|bucket|shard|lookup|issue|translation|i18n|event|config|registry|answer|route|dedup\w*|group\w*)[ _-]?key|` +
 		`key[ _-]?(?:id|path|name|file|type|usage|prefix|words?|board|frame|code|chain|ring|space|stone|spec|alias|arn|uri|url)|(?:token|secret|credential|access|auth\w*|api)[ _-]?(?:id|name|path|type|file|uri|url|endpoint|version|arn|class|method|mode|scope|level)\b|[a-z](?:_id|-id|(?-i:Id|ID))["']?[ \t]*[:=]`)
-	// digestPrefix matches what stands before the digest of a module or a package in a
+	// digestPrefix matches what a value begins with that is the digest of a module or a package in a
 	// lock file, such as h1: and sha512-.
-	digestPrefix = lazyregexp.New(`(?:\bh1:|\b(?i:md5|sha(?:3-)?(?:1|224|256|384|512))[:=-])$`)
+	digestPrefix = lazyregexp.New(`^(?:` + digestLabel + `)`)
+	// afterDigestPrefix matches the same directly before the value.
+	afterDigestPrefix = lazyregexp.New(`\b(?:` + digestLabel + `)$`)
 	// openName matches names of issuers' keys that everybody may know.
 	openName = lazyregexp.New(`(?i)public|publishable|search[ _-]?only`)
 	// idName matches a name that ends in id, uuid or guid, with the operator after it.
@@ -313,9 +318,7 @@ func isHarmlessJWT(token string) bool {
 // isDigest reports whether text[start:end] is the digest of something: a prefix stands
 // before it, or it begins with one.
 func isDigest(text string, start, end int) bool {
-	value := text[start:end]
-	prefix := value[:strings.IndexAny(value, ":=-")+1]
-	return digestPrefix.MatchString(text[max(0, start-len("sha512-")-1):start]) || digestPrefix.MatchString(prefix)
+	return afterDigestPrefix.MatchString(text[max(0, start-len("sha3-512-")-1):start]) || digestPrefix.MatchString(text[start:end])
 }
 
 // isNameInCode reports whether text[start:end] is the name of a variable or a type, such as

@@ -128,6 +128,7 @@ func TestHarmlessGeneralValues(t *testing.T) {
 		"a pinned action":         `- uses: acme/auth-token@[0-9a-f]{40}`,
 		"an image":                `image: registry\.k8s\.io/kube-apiserver:[0-9a-f]{32}`,
 		"an integrity":            `integrity_key: "sha512-[A-Za-z0-9+/]{86}=="`,
+		"an integrity of SHA-3":   `api_secret: "sha3-512-[A-Za-z0-9+/]{86}=="`,
 		"a checksum":              `token_checksum = "[0-9a-f]{64}"`,
 		"a hash":                  `password_hash: "[0-9a-f]{64}"`,
 		"a type":                  `PrivateKeyFlags: PrivateKeyAttributesV[0-9]`,
