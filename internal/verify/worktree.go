@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// Limits of Paths: a directory with more than maxEntries entries counts as one that cannot be read,
-// and more than maxFiles files in all are an error.
+// Limits of Paths, beyond which it returns an error: the entries of a directory, and the files in all.
 const (
 	maxEntries = 100_000
 	maxFiles   = 1_000_000
@@ -131,6 +131,12 @@ func (w *worktree) IsAt(branch string) bool {
 func (w *worktree) Paths(ctx context.Context) ([]string, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
+	return listPaths(ctx, w.files, maxEntries)
+}
+
+// listPaths returns the paths of all files but those of git. A directory with more entries than
+// maxEntries is an error; of one that cannot be read, other than the first, there are none.
+func listPaths(ctx context.Context, files *gitrepo.WorkTree, maxEntries int) ([]string, error) {
 	var paths []string
 	dirs := []string{""}
 	for len(dirs) > 0 {
@@ -139,11 +145,11 @@ func (w *worktree) Paths(ctx context.Context) ([]string, error) {
 		}
 		dir := dirs[len(dirs)-1]
 		dirs = dirs[:len(dirs)-1]
-		entries, err := w.files.List(dir, maxEntries)
-		if err != nil && dir == "" {
-			return nil, err
+		entries, err := files.List(dir, maxEntries)
+		if err != nil && (dir == "" || errors.Is(err, gitrepo.ErrTooLarge)) {
+			return nil, fmt.Errorf("%s: %w", cmp.Or(dir, "."), err)
 		}
-		for _, e := range entries { // of a directory that cannot be read, none
+		for _, e := range entries {
 			name := path.Join(dir, e.Name())
 			switch {
 			case e.Name() == ".git":
