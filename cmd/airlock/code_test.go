@@ -189,8 +189,9 @@ func TestCodeRefused(t *testing.T) {
 	}
 }
 
-// TestCodeHalfDone asserts the message if the pull request for a pushed branch is refused, which
-// links to the branch, and if the branch to push to is protected: the changes are kept as a patch.
+// TestCodeHalfDone asserts that, if the pull request for a pushed branch is refused, the message
+// links to the page that opens it by hand, and that, if the branch to push to is protected, the
+// changes are kept as a patch.
 func TestCodeHalfDone(t *testing.T) {
 	t.Parallel()
 	t.Run("no pull request", func(t *testing.T) {

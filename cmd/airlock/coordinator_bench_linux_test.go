@@ -79,7 +79,7 @@ func BenchmarkCoordinatorPost(b *testing.B) {
 						return
 					}
 					n := 0
-					for !bytes.HasSuffix(answer[:n], []byte("}\n")) { // an answer ends with its only line break
+					for !bytes.HasSuffix(answer[:n], []byte("}\n")) { // a line break ends the JSON, and it contains no other
 						more, err := conn.Read(answer[n:])
 						if err != nil {
 							b.Error(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// refusedCode plans an item for which nothing is pushed, because its changes are refused or are
-// on GitHub already: nothing, or an issue where the owner wants one.
+// refusedCode plans an item that was decided before the plan, so that nothing is pushed for it. It
+// plans no request or, if the owner wants an issue about refused changes, that issue.
 func (p *planner) refusedCode(op Operation, e *entry, st *codeState) Operation {
 	if st.asIssue {
 		return p.violationIssue(op, e, st)

@@ -152,7 +152,7 @@ func makeClone(from *gitrepo.Clone, dir, head string) error {
 		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
 	}
 	if strings.ContainsAny(from.ObjectDir, "\n\"") {
-		return fmt.Errorf("the name of %s cannot be written into a list", from.ObjectDir)
+		return fmt.Errorf("git cannot borrow objects from %s, because its name contains a quotation mark or a line break", from.ObjectDir)
 	}
 	files := map[string][]byte{"HEAD": []byte(head + "\n"), "config": []byte(config), "objects/info/alternates": []byte(from.ObjectDir + "\n")}
 	for name, source := range map[string]struct{ dir, name string }{

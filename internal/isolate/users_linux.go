@@ -100,9 +100,10 @@ func isSomebody(id command.Identity) bool {
 }
 
 // lock takes an identity that works here and that no other Airlock uses. If two of them used one
-// user and saw each other's processes, each would end the other's programs. The name of an abstract
-// socket belongs to this process until it ends. It contains the namespace of process ids, because
-// containers that share a network share such names, but not processes.
+// user and saw each other's processes, each would end the other's programs. The lock is an
+// abstract socket, whose name is free again once it is closed here and in the guard: see
+// command.Guard. The name contains the namespace of process ids, because containers that share a
+// network share such names, but not processes.
 func lock(id command.Identity) (*user, error) {
 	namespace, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {

@@ -18,7 +18,7 @@ func BenchmarkThousandOpenLoops(b *testing.B) {
 	location := filepath.Join(b.TempDir(), "s.db")
 	h := &hands{script: map[fixloop.WorkKind][]reaction{fixloop.WorkValidate: {results(fixloop.Tests)}, fixloop.WorkFix: {hang}}}
 	for b.Loop() {
-		d := openDriver(b, location, h) // it drives all loops: each is given its name
+		d := openDriver(b, location, h) // drives all loops, because each is started with the name of d
 		for i := range 1000 {
 			if _, _, err := d.Start(b.Context(), fixloop.Loop{Repository: "o/r", Issue: i + 1}, []byte(`{}`), func(string) string { return loops.OfOne(name) }); err != nil {
 				b.Fatal(err)

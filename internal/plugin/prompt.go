@@ -14,7 +14,7 @@ const maxDiff = 4 << 20
 // answerFormat describes to an agent how to report what it found.
 const answerFormat = `For each problem, print one line of JSON and nothing else on that line:
 {"type": "create-pull-request-review-comment", "path": "src/app.js", "line": 12, "body": "What is wrong, and what to do."}
-The line counts in the new file. For a weakness, print this instead:
+"line" is the number of a line of the new file. For a weakness, print this instead:
 {"type": "create-security-report", "file": "src/app.js", "line": 12, "severity": "error", "message": "What is wrong.", "ruleIdSuffix": "sql-injection"}
 If there is no problem, print {"type": "noop", "message": "What you looked at."}
 `

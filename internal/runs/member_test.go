@@ -67,7 +67,7 @@ if kill -0 "$(cat pid)"; then echo '"it lives"'; else echo '"it is dead"'; fi`)
 		c.startAnother(t, 1, 3*time.Second)
 		c.waitForFile(t, "pid")
 		c.exec(t, `DELETE FROM run_workers`)
-		// Another worker that looks for the dead frees their runs.
+		// A SQLite store has no other worker to release the run, so the statement does what one would.
 		c.tend(t, runs.Limits{}, func() bool {
 			_, err := c.store.Exec(t.Context(), `UPDATE runs SET worker = NULL WHERE id = $1 AND attempt = 1 AND NOT EXISTS (SELECT 1 FROM run_workers w WHERE w.id = runs.worker)`, r.ID)
 			now, getErr := c.Get(t.Context(), r.ID)
@@ -75,7 +75,7 @@ if kill -0 "$(cat pid)"; then echo '"it lives"'; else echo '"it is dead"'; fi`)
 		})
 		result, err := c.Result(t.Context(), r.ID)
 		if err != nil || string(result) != `"it is dead"` {
-			t.Errorf("when the run began again, %s of the first attempt, %v", result, err)
+			t.Errorf("the second attempt says of the first one's process: %s, %v", result, err)
 		}
 	})
 }

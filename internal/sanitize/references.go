@@ -70,7 +70,7 @@ func (r *references) allowsPath(host, path string) bool {
 	steps := strings.FieldsFunc(strings.ToLower(path), func(c rune) bool { return c == '/' })
 	for i := 0; i+1 < len(steps); i++ {
 		if !isIssuePath(steps[i]+"/"+steps[i+1]) || host == "" && strings.Trim(steps[i+1], "0123456789") != "" {
-			continue // of a relative path, it may be a file's name
+			continue // a relative path such as issues/1.md may name a file
 		}
 		if i < 2 || !r.allows(steps[i-2]+"/"+steps[i-1]) {
 			return false
@@ -81,7 +81,7 @@ func (r *references) allowsPath(host, path string) bool {
 
 // repoReference is a reference by number in a flat text.
 type repoReference struct {
-	cut   int // the offset of its number
+	cut   int // the offset after its # or "GH-"
 	inert bool
 	zwsp  int    // if it is inert, where the markZWSP is
 	name  string // the repository in lower case, as far as it is written
