@@ -2,8 +2,9 @@ package sanitize
 
 import (
 	"fmt"
-	"net/url"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unsafe"
 )
@@ -59,15 +60,19 @@ func (r *references) allows(name string) bool {
 
 // allowsPath reports whether a link may lead to a path of a host. Only a link to an issue, a
 // pull request or a discussion refers to a repository. host is "" for a relative link.
-func (r *references) allowsPath(host, path string) bool {
+func (r *references) allowsPath(host, target string) bool {
 	if !r.limited || r.all || host != "" && !slices.Contains(r.hosts, host) {
 		return true
 	}
-	path = strings.ReplaceAll(path[:indexAnyOrLen(path, "?#")], `\`, "/")
-	if plain, err := url.PathUnescape(path); err == nil {
-		path = plain
-	}
-	steps := strings.FieldsFunc(strings.ToLower(path), func(c rune) bool { return c == '/' })
+	target = strings.ReplaceAll(target[:indexAnyOrLen(target, "?#")], `\`, "/")
+	target = strings.ToLower(decodePercent(target))
+	// Browsers follow "." and ".." before they ask GitHub; other readers may send them.
+	return r.allowsSteps(host, target) && r.allowsSteps(host, path.Clean("/"+target))
+}
+
+// allowsSteps reports whether a link may lead to a path in lower case, of which nothing is encoded.
+func (r *references) allowsSteps(host, target string) bool {
+	steps := strings.FieldsFunc(target, func(c rune) bool { return c == '/' })
 	for i := 0; i+1 < len(steps); i++ {
 		if !isIssuePath(steps[i]+"/"+steps[i+1]) || host == "" && strings.Trim(steps[i+1], "0123456789") != "" {
 			continue // a relative path such as issues/1.md may name a file
@@ -77,6 +82,25 @@ func (r *references) allowsPath(host, path string) bool {
 		}
 	}
 	return true
+}
+
+// decodePercent decodes each "%41" in a text. As in browsers, a "%" before anything else stays.
+func decodePercent(text string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "%")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if char, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8); err == nil && len(after) >= 2 {
+			b.WriteByte(byte(char))
+			after = after[2:]
+		} else {
+			b.WriteByte('%')
+		}
+		text = after
+	}
 }
 
 // repoReference is a reference by number in a flat text.

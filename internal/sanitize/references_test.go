@@ -37,6 +37,9 @@ func TestReferences(t *testing.T) {
 		{"links", []string{"repo"}, "[x](https://github.com/a/b/discussions/1#c) [y](https://github.com/octo/app/issues/1)", "x (github.com/redacted) [y](https://github.com/octo/app/issues/1)"},
 		{"a link without a scheme", []string{"repo"}, "[x](//github.com/a/b/issues/1) [y](/a/b/pull/2) [z](/octo/app/pull/2)", "x (github.com/redacted) y (redacted) [z](/octo/app/pull/2)"},
 		{"escapes in addresses", []string{"repo"}, "[x](https://github.com/a/b/%69ssues/1) [y](https://github.com/a/b\\\\issues/1)", "x (github.com/redacted) y (github.com/redacted)"},
+		{"escapes that are not escapes", []string{"repo"}, "[x](https://github.com/a/b/%zz/../%69ssues/1) [y](https://github.com/octo/app/issues/1%)", "x (github.com/redacted) [y](https://github.com/octo/app/issues/1%)"},
+		{"dots in addresses", []string{"repo"}, "[x](https://github.com/a/b/issues/./1) [y](https://github.com/a/b/issues/y/%2e%2E/1) [z](https://github.com/octo/app/./issues/1)", "x (github.com/redacted) y (github.com/redacted) z (github.com/redacted)"},
+		{"dots after an allowed owner", []string{"acme/*"}, "[x](https://github.com/a/b/acme/../issues/1) [y](../../a/b/acme/../issues/1) [z](https://github.com/acme/../a/b/pull/2)", "x (github.com/redacted) y (redacted) z (github.com/redacted)"},
 		{"HTML", []string{"repo"}, `<a href="https://github.com/a/b/issues/1">x</a>`, "<a>x</a> (github.com/redacted)"},
 		{"closing", []string{"repo"}, "fixes a/b#1", "fixes &#8203;a/b#&#8203;1"},
 	} {
