@@ -29,7 +29,7 @@ func eachDatabase(b *testing.B, benchmark func(*testing.B, database)) {
 // serverTime returns the processor time that a server has used.
 func serverTime(server *storetest.Postgres) (all time.Duration) {
 	for _, pid := range server.Processes() {
-		used, _ := timeUsed(pid) // an error means that it has ended: its time counts as its parent's
+		used, _ := timeUsed(pid) // 0 if it has ended: its time then counts as its parent's
 		all += used
 	}
 	return all

@@ -31,7 +31,7 @@ type Env struct {
 
 	APIURL     string // GITHUB_API_URL, by default GitHub.com's
 	GraphQLURL string // GITHUB_GRAPHQL_URL; "" for the one that goes with APIURL
-	ServerURL  string // see ServerURL
+	ServerURL  string // as the function ServerURL returns it
 
 	Event  event.Env
 	Inputs Inputs
@@ -45,8 +45,8 @@ func Snapshot(getenv func(string) string) Env {
 		}
 		return getenv(name)
 	}))
-	// The error is about the numbers of the run. event.ParseRun reads them from their
-	// text, and names the variable that is wrong.
+	// The error is about numbers and booleans. event.ParseRun reads the numbers that are needed
+	// from their text, and names the variable that is wrong.
 	run, _ := action.Context()
 	inputs := Inputs{action, getenv}
 	return Env{
@@ -118,8 +118,8 @@ const inputPrefix = "INPUT_"
 
 // InputNames returns the names of the inputs that an environment gives to the step, empty ones too,
 // in lower case and sorted. The runner sets each input that action.yml declares. It also passes on
-// other variables INPUT_…, which an earlier step of the job wrote to GITHUB_ENV. An image that runs
-// without its action.yml gets all of them.
+// other variables INPUT_…, which an earlier step of the job wrote to GITHUB_ENV. If an image runs
+// without its action.yml, such a step can set every input that the workflow leaves out.
 func InputNames(environ []string) []string {
 	var names []string
 	for _, e := range environ {
@@ -182,8 +182,8 @@ func LoadEvent(env Env) (event.Event, event.Run, error) {
 	return ev, run, err
 }
 
-// PathList returns the directories in which git is looked for; on a runner "", the usual ones,
-// because an earlier step can put a program of its own into PATH.
+// PathList returns the directories in which git is looked for. On a runner it returns "", which
+// stands for the usual ones, because an earlier step can put a program of its own into PATH.
 func PathList(getenv func(string) string) string {
 	if getenv("GITHUB_ACTIONS") == "true" {
 		return ""

@@ -29,8 +29,8 @@ func issueList(key string) string {
 	return listIssues
 }
 
-// issueOperation plans one new issue for all items of a group, unless an earlier attempt
-// has created it.
+// issueOperation plans one new issue for all items of a group, unless an earlier attempt, or for a
+// stable key an earlier workflow run, has created it.
 func (p *planner) issueOperation(group []*entry, key, title, content string, labels []string, footer *policy.Footer) Operation {
 	title = p.cfg.title(title)
 	op := p.operation(group, fmt.Sprintf("create the issue %q", shortTitle(title)))

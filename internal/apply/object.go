@@ -7,7 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// Object is something on GitHub that Airlock created.
+// Object is something on GitHub that Airlock created or changed.
 type Object struct {
 	// Type is issue, comment, review, review-comment, discussion, discussion-comment,
 	// check-run, sarif, labels (those of the issue Number), pull-request, commit or branch.
@@ -21,7 +21,7 @@ type Object struct {
 	Branch string `json:"branch,omitempty"`
 	SHA    string `json:"sha,omitempty"`
 
-	key    string // the key in its marker; "" for a pending review
+	key    string // from its marker or external id; "" for a pending review, and where none was read
 	claim  string // which of the jobs with the same identity wrote it; "" if unknown
 	closed bool   // set for a closed issue
 	review int64  // id of a review comment's review

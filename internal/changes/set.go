@@ -22,7 +22,7 @@ type File struct {
 	Size     int64  // the content's size in bytes; -1 if it is not known
 	Language string // as LanguageOf returns it
 	// Changed is the lines of the new file that the change added or rewrote, in
-	// order. With AllChanged, where there is no diff, every line counts.
+	// order. With AllChanged, where there is no usable diff, every line counts.
 	Changed    []Span
 	AllChanged bool
 	Marks      []Marked
@@ -55,11 +55,11 @@ func (f *File) mark(m Mark, why string) { f.Marks = append(f.Marks, Marked{m, wh
 // Set is what a pull request changes.
 type Set struct {
 	Files []File // by path
-	// Base is the commit that the diff starts from, "" where there is none; Head
+	// Base is the commit that the diff starts from, "" if git did not make the diff; Head
 	// the commit of the texts, "" where they are those of a work tree.
 	Base, Head string
-	// Missing counts the changed files that are not in Files, since GitHub's API
-	// names no more than 3,000: only git can list them all.
+	// Missing counts the changed files that are not in Files, because GitHub's API did not
+	// list them: it lists at most MaxAPIFiles, and the pull request may have changed.
 	Missing int
 	// Notes are complete sentences that a reader of the result must know.
 	Notes []string

@@ -25,8 +25,8 @@ type reviewsConfig struct {
 	// Checks has the settings of the built-in reviewer, and the plug-ins.
 	Checks  config.Checks
 	Scanner *secrets.Scanner // required
-	// Changes is what changed. The built-in reviewer reads its texts, which are those of
-	// the commit, not what commands have made of the work tree since.
+	// Changes is what changed. The built-in reviewer reads its texts. They are older than the
+	// commands: what those have made of the work tree since does not count.
 	Changes *changes.Set // required
 	Run     phase.Runner // runs the plug-ins' commands; required where there are plug-ins
 }
@@ -39,7 +39,7 @@ type reviews struct {
 	code, security *review
 }
 
-// newReviews returns the reviews. It fails if a setting names an unknown rule, or if
+// newReviews returns the reviews. It fails if a setting names an unknown rule or precision, or if
 // something required is missing.
 func newReviews(cfg reviewsConfig) (*reviews, error) {
 	if cfg.Changes == nil || cfg.Scanner == nil || cfg.Run == nil && len(cfg.Checks.Plugins) > 0 {
@@ -226,7 +226,7 @@ func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]re
 		case f.AllChanged:
 			file.Changed = nil
 		case file.Changed == nil:
-			file.Changed = []changes.Span{} // renamed: no line is new
+			file.Changed = []changes.Span{} // for example a renamed file: no line is new
 		}
 		file.Generated, file.Vendored = leftOut(f, check)
 		files = append(files, file)
@@ -263,7 +263,7 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 		for _, f := range r.requested(request) {
 			ask.Diff = append(ask.Diff, diffOf(f))
 			if _, hasNoText := f.Skip(); hasNoText {
-				continue // the built-in reviewer reports files whose text is missing
+				continue // the built-in reviewer, unless it is skipped, reports files without a text
 			}
 			if generated, vendored := leftOut(f, check); generated || vendored {
 				out.skipped = append(out.skipped, reviewer.Skipped{Path: f.Path, Reason: "not given to " + cfg.Name + ", because it is generated or vendored"})
@@ -287,13 +287,13 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 // reviewDetails are what one review, or both, reported in addition to findings. All lists are in a
 // stable order.
 type reviewDetails struct {
-	suppressed []reviewer.Suppressed // findings that a comment in the file suppresses
+	suppressed []reviewer.Suppressed // findings that a comment suppresses, or that the owner accepts
 	silences   []reviewer.Silence    // where the change tells tools to be silent
 	skipped    []reviewer.Skipped    // files that were not reviewed, or not completely
 	duplicates []finding.Duplicate   // findings that were left out because another one means the same
 	missing    []phase.MissingTool
 	notes      []string                   // complete sentences
-	rules      map[[2]string]finding.Rule // of the findings, where they are known; keyed by tool and ID
+	rules      map[[2]string]finding.Rule // the reviewers', and others that findings name; keyed by tool and ID
 }
 
 // details returns what the reviews have reported so far. What both skip for the same reason is there

@@ -65,7 +65,7 @@ func TestTheSpecsResponsesPassThroughTheOutput(t *testing.T) {
 	}
 }
 
-func TestNoOutputLeavesThatIsWrong(t *testing.T) {
+func TestWrongOutputIsNotEncoded(t *testing.T) {
 	t.Parallel()
 	breaks := map[string]func(*phase.Output){
 		"no status":                    func(o *phase.Output) { o.Status = "" },
@@ -87,7 +87,7 @@ func TestNoOutputLeavesThatIsWrong(t *testing.T) {
 		}
 		spoil(&o)
 		if out, err := o.Encode(); err == nil {
-			t.Errorf("%s: leaves as\n%s", name, out)
+			t.Errorf("%s: encoded as\n%s", name, out)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func goldmarkHTML(t testing.TB, text string) string {
 // checker lists what is live, hidden or unsafe in rendered HTML. It shares only the rules of
 // safeElement and hasStray with the package. It finds everything else with its own expressions.
 type checker struct {
-	canary string // a word that must be visible wherever the source contains it
+	canary string // a word that must be visible if the source contains it
 }
 
 var (

@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	shorttest.LeaveOut( // these compare thousands of values, or handle as many as the limits allow
+	shorttest.LeaveOut( // these compare thousands of values, or validate very large ones
 		"TestValidatingIsBounded", "TestFastPathOnGeneratedValues", "TestFastPathOnEachKeyword",
 		"TestAMillionWrongElementsAreCheap",
 	)

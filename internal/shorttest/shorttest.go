@@ -63,8 +63,8 @@ func Some[T any](n int, cases map[string]T) map[string]T {
 	return some
 }
 
-// Count returns how many random schedules a test plays: n, or with -short n/part, but at
-// least 1.
+// Count returns n, or with -short n/part, but at least 1. It is for tests that repeat something, such
+// as random schedules.
 func Count(n, part uint64) uint64 {
 	if testing.Short() {
 		return max(1, n/part)

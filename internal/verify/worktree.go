@@ -106,7 +106,7 @@ func (w *worktree) findChanges(ctx context.Context, cloned bool) (*checks.Change
 // Branch implements acceptance.Worktree.
 func (w *worktree) Branch() (string, error) {
 	if w.git == nil {
-		return "", errors.New("it is not a git clone")
+		return "", errors.New("there is no git clone that can be used")
 	}
 	return w.git.Clone.Branch()
 }
@@ -231,7 +231,7 @@ func (w *worktree) Changed(context.Context) (paths []string, comparedWith string
 // HasCommit implements acceptance.Worktree.
 func (w *worktree) HasCommit(ctx context.Context, id string) (bool, error) {
 	if w.git == nil {
-		return false, errors.New("it is not a git clone")
+		return false, errors.New("there is no git clone that can be used")
 	}
 	here, err := w.git.Clone.Resolve("HEAD")
 	if err != nil {
