@@ -108,7 +108,7 @@ func (b *bench) fileTexts() map[string]string {
 }
 
 // TestSecretsGoNowhere looks for two texts in everything that is written or reported: a known
-// secret, in all its forms, and a text that only looks like a secret.
+// secret, as it is and in Base64, and a text that only looks like a secret.
 func TestSecretsGoNowhere(t *testing.T) {
 	t.Parallel()
 	const known = "correct-horse-battery"

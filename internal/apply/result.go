@@ -26,8 +26,7 @@ const (
 	Staged  State = "staged"  // planned only
 )
 
-// The codes of skipped and failed results, in addition to those of githubapi's errors and
-// of policy's rules.
+// The codes of results, in addition to those of githubapi's errors and of policy's rules.
 const (
 	CodeForkReadOnly       = "fork-read-only"       // the token cannot write, because the pull request comes from a fork
 	CodeDependabotReadOnly = "dependabot-read-only" // the token cannot write, because Dependabot started the workflow run
@@ -37,10 +36,10 @@ const (
 	CodeOverwritten        = "overwritten"          // a text that somebody else wrote at the same moment is gone, and could not be put back
 	CodeEditedMeanwhile    = "edited-meanwhile"     // somebody else changed it since the workflow run started
 	CodeNoCodeScanning     = "no-code-scanning"     // it is switched off in the repository
-	CodeNoPermission       = "permission"           // the token lacks a permission
+	CodeNoPermission       = "permission"           // the token lacks a permission, or is not let in
 	CodeLocked             = "locked"               // the conversation is locked
 	CodeArchived           = "archived"             // the repository is read-only
-	CodeFeatureDisabled    = "feature-disabled"     // issues or discussions are switched off
+	CodeFeatureDisabled    = "feature-disabled"     // a feature such as issues is switched off, or GitHub has blocked the repository
 	CodeNoToken            = "no-token"             // there is no token to write with
 	CodeCancelled          = "cancelled"            // the workflow run was cancelled before it was the item's turn
 	CodeCategoryNotFound   = "category-not-found"   // the repository has no such discussion category
@@ -71,7 +70,7 @@ const (
 
 // Result is the outcome of one item.
 type Result struct {
-	Index int             `json:"index"` // counts the approved items from 0; -1 for a denied one
+	Index int             `json:"index"` // counts from 0 the items that the policy approved; -1 for one that it denied
 	Line  int             `json:"line"`
 	Kind  safeoutput.Kind `json:"kind"`
 	State State           `json:"state"`
@@ -125,7 +124,7 @@ type Cleaning struct {
 	Count  int    `json:"count"`
 }
 
-// Fallback is text that GitHub did not accept.
+// Fallback is the text of an item that could not be delivered.
 type Fallback struct {
 	// To is "annotation", at Path and Line, or "summary".
 	To        string `json:"to"`

@@ -1,5 +1,5 @@
 // Package client asks a coordinator's server over HTTP. An error about wrong usage carries the
-// exit code for that.
+// exit code for that, unless it is an *agents.ParameterError.
 package client
 
 import (

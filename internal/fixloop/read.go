@@ -175,7 +175,8 @@ func (r *reader) fence(b *markdown.Block) part {
 	return part{kind: fence, code: strings.TrimSuffix(r.doc.Literal(b, b.Span), "\n"), info: r.doc.Info(b)}
 }
 
-// leaf returns the text of a block as it renders.
+// leaf returns the text of a block, with escapes, entities, code spans, links and strong emphasis
+// resolved. Other emphasis and HTML, except <br>, stay as they are written.
 func (r *reader) leaf(b *markdown.Block) []word {
 	var out collector
 	for _, n := range r.doc.InlinesOf(b) {

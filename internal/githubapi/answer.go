@@ -37,7 +37,8 @@ func (a *answer) redacted(t token.Token) *answer {
 		}
 	}
 	body := jsontext.Value(bytes.Clone(a.body))
-	_ = body.Format(jsontext.PreserveRawStrings(false)) // what is not JSON stays as it is
+	// With these options, Format accepts all that encoding/json does. What is not JSON stays as it is.
+	_ = body.Format(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(false))
 	return &answer{resp: &resp, body: []byte(t.Redact(string(body)))}
 }
 
@@ -199,8 +200,8 @@ func refusal(op *operation, a *answer, now time.Time) *Error {
 	return e
 }
 
-// reasons returns all that GitHub wrote, in lower case: a refusal's reason may stand
-// in its message or only in its errors.
+// reasons returns e.Message and the messages of e.Fields, in lower case: the reason of a refusal may
+// be in any of them.
 func (e *Error) reasons() string {
 	all := []string{e.Message}
 	for _, f := range e.Fields {

@@ -94,6 +94,17 @@ func testCodeRules(t *testing.T, config Config, cases map[string]codeCase) {
 	}
 }
 
+// TestNoteIsNamedByItsWord asserts that the message about a note contains its word alone, without the
+// characters around it.
+func TestNoteIsNamedByItsWord(t *testing.T) {
+	for code, word := range map[string]string{"# (XXX) slow\n": "XXX", "# - XXX: slow\n": "XXX", "# é XXX slow\n": "XXX", "# a FIXME\n": "FIXME"} {
+		got := codeReview(t, Config{On: offByDefault}, File{Path: "a.py", Text: code}).Findings
+		if want := word + " without an issue: "; len(got) != 1 || !strings.HasPrefix(got[0].Message, want) {
+			t.Errorf("%q: got %+v, want the message %q", code, got, want)
+		}
+	}
+}
+
 func TestLeftovers(t *testing.T) {
 	testCodeRules(t, everyRule(t), map[string]codeCase{
 		"Ruby's debugger":                     {"a.rb", "def f\n  debugger\n  binding.irb if x\nend\n", "breakpoint breakpoint"},

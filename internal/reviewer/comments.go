@@ -29,12 +29,13 @@ func (c *codeFile) notes() {
 		if at == nil || c.continuesNote(i) || notNote.MatchString(text) || notePlace.MatchString(c.noteText(i)) {
 			continue
 		}
-		noteWord := strings.Trim(text[at[0]:at[1]], "/#*:! \t\n")
-		c.report("todo-without-issue", t.start+int32(at[0]), t.start+int32(at[1]), noteWord[:min(len(noteWord), len("FIXME"))])
+		noteWord := strings.TrimFunc(text[at[0]:at[1]], func(r rune) bool { return r < 'A' || r > 'Z' })
+		c.report("todo-without-issue", t.start+int32(at[0]), t.start+int32(at[1]), noteWord)
 	}
 }
 
-// noteIndex returns where the word of a note is in a comment, or nil.
+// noteIndex returns where the word of a note is in a comment, or nil. If the word is XXX, that
+// includes the other characters that the expression matches.
 func noteIndex(comment string) []int {
 	if !strings.Contains(comment, "TODO") && !strings.Contains(comment, "FIXME") && !strings.Contains(comment, "XXX") {
 		return nil // the expression would return the same, but takes longer

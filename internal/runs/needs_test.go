@@ -123,7 +123,8 @@ func TestUnservedRunsEnd(t *testing.T) {
 		c := start(t, location, 0)
 		c.program(t, "model", `echo 1`, `"needs":["gpu"]`)
 		r := c.create(t, "model", `{}`)
-		// age sets how long no worker could take the run, and makes the last look a moment ago.
+		// age sets how long no worker could take the run. It also sets the time of the last look for a
+		// worker to a second ago.
 		age := func(unserved time.Duration) {
 			t.Helper()
 			c.exec(t, `UPDATE run_queues SET looked = `+c.store.Now()+` - 1000, unserved = $1 WHERE needs = 'gpu'`, unserved.Milliseconds())
@@ -146,7 +147,7 @@ func TestUnservedRunsEnd(t *testing.T) {
 		if err != nil || r.Status != runs.Failed || r.Error.Code != "no_worker" || !strings.Contains(r.Error.Message, "--tag gpu") {
 			t.Errorf("%+v, %v", r, err)
 		}
-		// A worker that could take it sets the measure back.
+		// With a worker that could take the run, the time counts from zero again.
 		start(t, location, 1, "gpu")
 		age(2 * time.Hour)
 		c.tend(t, runs.Limits{Unserved: time.Hour}, func() bool { return unserved() == 0 })

@@ -1,8 +1,8 @@
 package secrets
 
 // issuerRule is a rule of our own for the tokens of one issuer, by the form that the issuer
-// documents, or for the private keys of one format. gitleaks has no rule for these tokens, or only
-// a rule for an older form, or one that also requires the issuer's name next to the token.
+// documents, or for the private keys of one format. For most of these tokens gitleaks has no rule,
+// or only a rule for an older form, or one that also requires the issuer's name next to the token.
 type issuerRule struct {
 	id, name   string
 	expression string   // every match contains a keyword, and its length has a bound

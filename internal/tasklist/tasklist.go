@@ -36,16 +36,17 @@ func Criteria(body string) []Item {
 // CriteriaOf is Criteria for a text that was scanned already. unboxed is the number of other list
 // items there that are neither part of an item nor around one.
 func CriteriaOf(doc *markdown.Document) (items []Item, unboxed int) {
-	level := int32(0) // of the heading "Acceptance criteria" in whose section a block is; 0 outside
+	level := int32(0) // of the outermost heading "Acceptance criteria" above a block; 0 outside its section
 	end := int32(0)   // of the newest item
 	for i := range doc.Blocks {
 		b := &doc.Blocks[i]
 		switch {
 		case b.Kind == markdown.HeadingBlock && b.Parent < 0:
-			if criteriaName.MatchString(visible(doc, b)) {
-				level = b.Data
-			} else if b.Data <= level {
+			if b.Data <= level {
 				level = 0
+			}
+			if level == 0 && criteriaName.MatchString(visible(doc, b)) {
+				level = b.Data
 			}
 		case b.Kind != markdown.ItemBlock || level == 0 || b.Quoted(doc):
 		case b.Task:

@@ -34,6 +34,7 @@ func TestCriteria(t *testing.T) {
 		heading + "- [ ] a\n### More\n- [ ] b\n## Other\n- [ ] c":                                "a|b",
 		"Acceptance Criteria:\n---\n\n- [ ] a\n\nOther\n===\n- [ ] b":                            "a",
 		"# **Acceptance criteria**\n- [ ] a\n# X\n- [ ] b\n# acceptance criterion\n- [ ] c":      "a|c",
+		"# Acceptance criteria\n" + heading + "- [ ] a\n## Other\n- [ ] b\n# X\n- [ ] c":         "a|b",
 		strings.ReplaceAll(heading+"- [ ] a\n  goes on\n", "\n", "\r\n"):                         "a goes on",
 		"```\n" + heading + "- [ ] a\n```\n":                                                     "",
 	} {
