@@ -86,7 +86,7 @@ func (x *initialised) happen(t *testing.T, event string, payload map[string]any)
 	t.Helper()
 	path := writeFile(t, filepath.Join(t.TempDir(), "event.json"), jsonText(t, payload))
 	_, log, ok = actRun{event: event, payload: path, git: x.git, runner: os.Getenv("AIRLOCK_IMAGE"), actions: standIns(t, x.server, x.checks, x.files),
-		// act's runner has its temporary files in /tmp, which the checks keep the code out of.
+		// act's runner has its temporary files in /tmp, and the checks keep the code out of /tmp.
 		arguments: []string{"--env", "TMPDIR=/var/tmp", "--no-skip-checkout", "--container-options", "-v " + x.artifacts + ":/artifacts"}}.run(t, x.server)
 	return ok, log
 }

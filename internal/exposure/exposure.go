@@ -31,7 +31,7 @@ type Config struct {
 // Credential is something by which a program could act as somebody else. It never contains
 // the secret itself, nor any text of a file.
 type Credential struct {
-	Where string // the name of a variable, or a file with or without a line; printable
+	Where string // a variable, a process's environment, or a file with or without a line; printable
 	What  string // what is there, for people
 	// Refuses means that the checks may not run where they could use it. It is set on a
 	// runner, for every credential. Elsewhere the checks run as the person who started them,

@@ -44,8 +44,11 @@ func (t *turn) fits(e Event) error {
 	if e.Op > t.Ops || e.Op < 1 {
 		return refused(e, CodeInvalid, fmt.Sprintf("there is no operation %d; name the one that the loop's work gives", e.Op))
 	}
-	if t.Op == nil || t.Op.N != e.Op || t.Op.Kind == WorkFix {
+	if t.Op == nil || t.Op.N != e.Op {
 		return refused(e, CodeLate, fmt.Sprintf("operation %d is over", e.Op))
+	}
+	if t.Op.Kind == WorkFix {
+		return refused(e, CodeLate, fmt.Sprintf("operation %d is a fix, which has no results of checks", e.Op))
 	}
 	if e.Head != "" && t.Head != "" && e.Head != t.Head {
 		return refused(e, CodeLate, fmt.Sprintf("it is about commit %s, but the loop is at %s", text.Truncate(text.OneLine(e.Head), 40), t.Head))

@@ -84,7 +84,7 @@ func (c *codeFile) report(id string, start, end int32, sink string) {
 	c.reportForm(id, c.reviewer.byID[id].Precision, start, end, sink)
 }
 
-// reportForm is report for a form of a rule, whose precision differs from the rule's.
+// reportForm is report for a form of a rule, whose precision may differ from the rule's.
 func (c *codeFile) reportForm(id string, form finding.Precision, start, end int32, sink string) {
 	if rule := c.reviewer.byID[id]; c.reviewer.config.selects(rule, form) {
 		c.found = append(c.found, rule.finding(c.path, sink, c.rangeOf(start, end)))
@@ -178,15 +178,15 @@ func (r *Reviewer) missingTest(files []File) []finding.Finding {
 	return []finding.Finding{found}
 }
 
-// changesRustTests reports whether the line of #[cfg(test)], or one after it, was changed: Rust's
-// tests are in the file that they test.
+// changesRustTests reports whether the line of #[cfg(test)], or one after it, counts as changed:
+// Rust's tests are in the file that they test.
 func (f File) changesRustTests() bool {
 	offset := strings.Index(f.Text, "#[cfg(test)]")
 	if offset < 0 || !strings.HasSuffix(f.Path, ".rs") {
 		return false
 	}
 	line := strings.Count(f.Text[:offset], "\n") + 1
-	return slices.ContainsFunc(f.Changed, func(s changes.Span) bool { return s.Last >= line })
+	return f.Changed == nil || slices.ContainsFunc(f.Changed, func(s changes.Span) bool { return s.Last >= line })
 }
 
 // changedLines counts the lines that the change is known to have added or modified.
@@ -246,8 +246,8 @@ func (c *codeFile) mayBeLong() bool {
 // of options, records or markup, which people read from top to bottom.
 var branching = wordSetOf("if elif elsif unless for foreach while until loop catch except rescue ensure")
 
-// testsBegin returns where the module of Rust's tests begins, at the end of their file, or the end of
-// the text if there is none.
+// testsBegin returns the offset at which the module of tests in a Rust file begins, or the length of
+// the text if there is none. By custom that module is the last thing in its file.
 func (c *codeFile) testsBegin() int {
 	if begin := strings.Index(c.text, "#[cfg(test)]\nmod "); begin >= 0 && c.lang.name == "rust" {
 		return begin

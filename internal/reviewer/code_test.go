@@ -80,6 +80,18 @@ func TestCodeReview(t *testing.T) {
 	}
 }
 
+// TestRustTestsWithoutADiff asserts that the tests in a Rust file count as changed if it is not known
+// which lines of the file changed.
+func TestRustTestsWithoutADiff(t *testing.T) {
+	code := File{Path: "a.rs", Text: strings.Repeat("\tif a { f() }\n", 50), Changed: []changes.Span{{First: 1, Last: 40}}}
+	for text, want := range map[string]string{"fn g() {}\n": "no-test-change", "fn g() {}\n#[cfg(test)]\nmod tests {\n}\n": ""} {
+		got := rulesOf(codeReview(t, Config{On: []string{"no-test-change"}}, code, File{Path: "b.rs", Text: text}).Findings)
+		if strings.Join(got, " ") != want {
+			t.Errorf("next to %q: found %v, want %q", text, got, want)
+		}
+	}
+}
+
 // codeCase is code, and the rules that the code review finds in it, in order.
 type codeCase struct{ path, code, want string }
 

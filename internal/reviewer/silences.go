@@ -23,7 +23,7 @@ type Silence struct {
 	// TakesOut reports that the change takes out something that the base has, and Text says what. Line
 	// is then where it stood, 0 if the file is gone.
 	TakesOut bool
-	last     int // the last line of what makes it
+	last     int // the last line of the comment, attribute or setting
 }
 
 // Scope is how much a silence covers.
@@ -79,7 +79,7 @@ type wordSilencer struct {
 
 // silencingWords are parts of words. Each silence in a file's comments or code contains one of
 // them, or "noqa" in other capitals. Looking for them costs less than an expression.
-var silencingWords = []string{"gnore", "isable", "nolint", "NOLINT", "noqa", "nosec", "nosem", "NOSONAR", "NOPMD", "uppress", "SUPPRESS", "allow", "expect", "nocheck", "skip", "off", "OFF", "Flow", "noflow", "reek:", "typed:", "noinspection", "pyright", "mypy", "pyre-", "lgtm", "codeql", "coverity", "todo", "jshint", "eslint"}
+var silencingWords = []string{"gnore", "isable", "nolint", "NOLINT", "noqa", "nosec", "nosem", "NOSONAR", "NOPMD", "uppress", "SUPPRESS", "IGNORE", "DISABLE", "rubocop", "allow", "whitelist", "expect", "nocheck", "skip", "off", "OFF", "Flow", "noflow", "reek:", "typed:", "noinspection", "pyright", "mypy", "pyre-", "lgtm", "codeql", "coverity", "todo", "jshint", "eslint"}
 
 func maySilence(text string) bool {
 	return slices.ContainsFunc(silencingWords, func(w string) bool { return strings.Contains(text, w) }) || containsNoqa(text)
@@ -148,7 +148,7 @@ func (s silencer) silence(line int, words string, scope Scope) Silence {
 // longestDirective is how many bytes a directive in a comment may have, also over several lines.
 const longestDirective = 300
 
-// mostInLine is how many directives of one line are listed.
+// mostInLine is how many of the directives that begin comments are listed for one line.
 const mostInLine = 8
 
 // inComment returns what a comment, or a line that begins with one, tells tools. first is the number
@@ -288,7 +288,7 @@ func (t *silencerTable) inCode(code, source string, line int) []Silence {
 // commentSign matches what may begin a comment, in languages that are not known.
 var commentSign = lazyregexp.New("(?:^|\\s)(#|--|;|%|\\(\\*)|(?:^|[^\"'`:\\\\])(//|/\\*|<!--|\\{#|\\{\\{!)")
 
-// inLines looks into every line of a file whose language is not known.
+// inLines looks into the lines of a file whose language is not known.
 func (t *silencerTable) inLines(code string) []Silence {
 	var found []Silence
 	number := 0
@@ -309,8 +309,8 @@ func (t *silencerTable) inLine(line string, number int) []Silence {
 	line = strings.TrimRight(line, "\r\n")
 	for i, at := range commentSign.FindAllStringSubmatchIndex(line, -1) {
 		comment := line[max(at[2], at[4]):]
-		// The first comment was read to the end of the line. Only a directive that begins a later one
-		// was not found in it.
+		// Reading the first comment covers the rest of the line. It can miss only a directive that begins
+		// a later comment.
 		if i > 0 && !t.comment.MatchString(beginning(comment[:min(len(comment), longestDirective)])) {
 			continue
 		}

@@ -275,7 +275,7 @@ func (p *pass) tag(t *markdown.Tag, h *htmlText) bool {
 		return p.endTag(t, start, end)
 	}
 	contiguous := end-start == t.End-t.Start
-	unsafe := !safeElement(t.Name) || !contiguous && len(t.Attributes) > 0 || t.Name == "rp" && !closesBracket(p.src[end:])
+	unsafe := !safeElement(t.Name) || !contiguous && len(t.Attributes) > 0 || t.Name == "rp" && !onlyBrackets(p.src[end:])
 	if unsafe || p.tooSmall(t.Name) {
 		p.show(start, t.Name)
 		return p.opened(t.Name, true)
@@ -386,9 +386,9 @@ func isTiny(t *markdown.Tag) bool {
 	return false
 }
 
-// closesBracket reports whether the element rp whose start tag precedes s contains
-// nothing but brackets. Browsers that know ruby hide it.
-func closesBracket(s string) bool {
+// onlyBrackets reports whether the element rp whose start tag precedes s contains at most three
+// characters, all of them brackets or spaces. Browsers that know ruby hide that element.
+func onlyBrackets(s string) bool {
 	const longest = 3
 	for range longest {
 		r, size := utf8.DecodeRuneInString(s)

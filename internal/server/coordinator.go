@@ -88,7 +88,8 @@ Through these tools you start agents and read what became of them. Call list_age
 func (c *Coordinator) server(api API) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "airlock-coordinator", Title: "Airlock: agents and runs", Version: c.version}, &mcp.ServerOptions{
 		Instructions: coordinatorInstructions, Logger: c.log,
-		// The lists never change, and so a client that subscribes to changes is answered at once.
+		// The lists never change, and no capability announces changes. The SDK then answers a client
+		// that subscribes to them at once, and does not keep the request open.
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}},
 	})
 	var names []string

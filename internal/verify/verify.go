@@ -81,7 +81,8 @@ func Conclude(ctx context.Context, cfg Config, deps Deps, r acceptance.Response)
 	return r, ended(ctx, err)
 }
 
-// ended adds the exit code to why a verification did not end.
+// ended returns the error of a verification with its exit code. If the context has ended, that error
+// only says that the verification was interrupted.
 func ended(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -108,8 +109,8 @@ func settings(cfg Config) acceptance.Config {
 		AcceptPartial: cfg.Acceptance.AcceptPartial}
 }
 
-// directory returns the work tree's absolute path. Its error is only the reason why the work tree
-// cannot be used, for a sentence that begins with that.
+// directory returns the work tree's absolute path. Its error is only the reason: the caller puts it
+// after words such as "the work tree cannot be used".
 func (cfg Config) directory() (string, error) {
 	dir := cmp.Or(cfg.Dir, cfg.Request.Worktree)
 	if dir == "" {
@@ -129,8 +130,7 @@ func (cfg Config) directory() (string, error) {
 
 // Directory returns the absolute path of the work tree that the user names with --dir, for Config.Dir.
 // If flag is "", the result is "" where the request names a work tree, and the current directory
-// otherwise.
-// Its error carries its exit code.
+// otherwise. Its error carries its exit code.
 func Directory(flag string, req acceptance.Request) (string, error) {
 	if flag == "" && req.Worktree != "" {
 		return "", nil
