@@ -42,7 +42,7 @@ func TestApplyShowsNoPartOfASecret(t *testing.T) {
 	text := strings.Replace(string(raw), `"notes": [`, `"notes": ["`+strings.Repeat("x", 485)+" "+secret+`", `, 1)
 	text = strings.Replace(text, `"missing_tools": []`, `"missing_tools": [{"tool": "x", "check": "linter", "command": "x", "override": "`+secret+`"}]`, 1)
 	if strings.Count(text, secret) < 2 {
-		t.Fatalf("the document is another than it was:\n%s", raw)
+		t.Fatalf("the document has no notes, or lists missing tools, so the secret is not in both places:\n%s", raw)
 	}
 	dir := files(t, map[string]string{"policy.yml": "checks:\n", "findings.json": text})
 	_, stdout, stderr := process{env: map[string]string{"AIRLOCK_SECRETS": secret}}.run(t, "apply", "--dry-run", "--event", payload, "--event-name", "pull_request",

@@ -224,6 +224,7 @@ func TestExitCodes(t *testing.T) {
 		{2, nil, []string{"loop", "strt"}, "unknown command \"strt\"; did you mean \"start\"? ('airlock loop --help' lists the commands)"},
 		{2, nil, []string{"completion", "bsh"}, "unknown command \"bsh\"; did you mean \"bash\"?"},
 		{2, nil, []string{"help", "aply"}, "unknown command \"aply\"; did you mean \"apply\"?"},
+		{2, nil, []string{"help", "version", "x"}, "unknown command \"x\": 'airlock version' has no commands"},
 		{0, nil, []string{"help", "loop", "start"}, ""},
 		{0, nil, []string{"loop"}, ""},
 		{2, nil, []string{"man"}, "DIR is missing: write 'airlock man DIR' ('airlock man --help' has more)"},

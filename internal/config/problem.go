@@ -31,8 +31,8 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.Source, p.Line, p.Column, p.Message)
 }
 
-// Problems are all problems of a configuration, by place. It is the type of the
-// errors of this package's functions.
+// Problems are the problems of a configuration, by place. It is the type of the errors of Load,
+// Parse, ParseSettings and CheckInputs.
 type Problems []Problem
 
 // Error returns one line for each problem.

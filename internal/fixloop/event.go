@@ -8,14 +8,14 @@ type EventType string
 // The types of events.
 const (
 	EventStart       EventType = "start"       // the loop begins: Head
-	EventResult      EventType = "result"      // checks have ended: Op, Results
+	EventResult      EventType = "result"      // checks have ended: Op, Results, Head
 	EventFixStarted  EventType = "fix_started" // the fixer has the request: Iteration
 	EventFixDone     EventType = "fix_done"    // the fixer says that it is done: Iteration, Fixes, Files, Head, Refused
 	EventFixFailed   EventType = "fix_failed"  // the fixer crashed or gave up: Iteration, Text
 	EventNonsense    EventType = "nonsense"    // the fixer's answer has the wrong form: Iteration, Text
 	EventTimer       EventType = "timer"       // time has passed
-	EventPush        EventType = "push"        // there is a new commit: Head, By, Files, Refused
-	EventDecision    EventType = "decision"    // a person decides: Decision, N, By
+	EventPush        EventType = "push"        // there is a new commit: Head, By, Fixes, Files, Refused
+	EventDecision    EventType = "decision"    // a person decides: Decision, N, By; for the decision fixed, also what counts for a push
 	EventClosed      EventType = "closed"      // the pull request was closed or merged: Merged, By
 	EventUndelivered EventType = "undelivered" // a message could not be delivered: Message, Attempts, Text
 )

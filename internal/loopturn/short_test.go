@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	shorttest.LeaveOut( // these play several loops each
+	shorttest.LeaveOut( // each plays a loop of several turns
 		"TestAnEscalationIsDecidedByAComment", "TestAKilledJobTellsNothingTwice", "TestTheScheduleLooksAtDeadlines",
 		"TestAnExtensionAsksAgain",
 	)

@@ -53,17 +53,18 @@ func (k Key) List(ctx context.Context, getenv func(string) string) (list List, e
 			return list, exitcode.UsageError(err)
 		}
 	}
-	list.store = st.Name()
+	list.store, list.repository = st.Name(), filter.Repository
 	if list.loops, err = loops.NewBook(st).Statuses(ctx, filter); err != nil {
 		return list, exitcode.FailedError(err)
 	}
 	return list, nil
 }
 
-// List is the status of each loop in a store.
+// List is the status of each loop in a store, or of each loop of one repository there.
 type List struct {
-	store string
-	loops []loops.Status
+	store      string
+	repository string // the only one whose loops are listed; "" for all
+	loops      []loops.Status
 }
 
 // Document returns what programs read about the loops; docs/loop.md describes it.
@@ -78,7 +79,11 @@ func (l List) Document() any {
 // Text writes to w a line about each loop for a person. If there is no loop, it says so in notes.
 func (l List) Text(w, notes io.Writer) error {
 	if len(l.loops) == 0 {
-		fmt.Fprintf(notes, "airlock: there is no loop in %s\n", l.store)
+		of := ""
+		if l.repository != "" {
+			of = " of " + l.repository
+		}
+		fmt.Fprintf(notes, "airlock: there is no loop%s in %s\n", of, l.store)
 	}
 	for _, s := range l.loops {
 		if _, err := fmt.Fprintln(w, s.Headline()); err != nil {

@@ -3,6 +3,7 @@ package loopwork
 import (
 	"encoding/json"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,5 +38,20 @@ func TestAnotherProcessKeptItsFix(t *testing.T) {
 	})
 	if diff := cmp.Diff(kept, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// TestEmptyListNamesTheRepository asserts that the note about an empty list names the repository if
+// only its loops are listed, because the store may contain those of others.
+func TestEmptyListNamesTheRepository(t *testing.T) {
+	t.Parallel()
+	for want, list := range map[string]List{
+		"airlock: there is no loop in s.db\n":              {store: "s.db"},
+		"airlock: there is no loop of octo/shop in s.db\n": {store: "s.db", repository: "octo/shop"},
+	} {
+		var out, notes strings.Builder
+		if err := list.Text(&out, &notes); err != nil || out.String() != "" || notes.String() != want {
+			t.Errorf("%v: %q, %q, want %q", err, out.String(), notes.String(), want)
+		}
 	}
 }

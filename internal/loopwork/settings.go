@@ -103,7 +103,7 @@ func (s settings) check(getenv func(string) string) error {
 		}
 	}
 	if !action.IsDirectory(s.Dir) {
-		return fmt.Errorf("the loop's directory %s is gone: name another with --dir", s.Dir)
+		return fmt.Errorf("the loop's directory %s is not there, or is not a directory: name another with --dir", s.Dir)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (w *run) runFix(ctx context.Context, fix commandLine) (bool, error) {
 	if !w.chosen.fix.own && !slices.Contains(strings.Fields(w.chosen.fix.line), filesWord) {
 		var ok bool
 		if others, ok = w.where.project.keep(w.root.dir, w.chosen.fix.endings, w.root.files); !ok {
-			w.note("nothing was fixed: '%s' writes all files, and there are too many to put back those that did not change", fix.line)
+			w.note("nothing was fixed: '%s' writes all files, and some that did not change could not be put back, because they are too large or cannot be read", fix.line)
 			return false, nil
 		}
 	}
@@ -139,8 +139,8 @@ type kept struct {
 	info fs.FileInfo
 }
 
-// keep returns the files of a directory that a fix may write, without the changed ones. ok
-// is false if one of them, or all together, are too large.
+// keep returns the files of a directory that a fix may write, without the changed ones. ok is false
+// if one of them cannot be read or is too large, or if they are too large together.
 func (p *project) keep(dir string, endings, changed []string) (files map[string]kept, ok bool) {
 	files = map[string]kept{}
 	total := 0

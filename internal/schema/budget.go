@@ -115,7 +115,7 @@ func (b *budget) object(s *jsonschema.Schema, v map[string]any, depth, length in
 // array subtracts the steps for the keywords about arrays.
 func (b *budget) array(s *jsonschema.Schema, v []any, depth, length int) {
 	b.left -= len(v) / lookups
-	if s.UniqueItems { // the library compares only items with the same hash
+	if s.UniqueItems { // of more than 20 items, the library compares only those with the same hash
 		b.left -= size(v, b.left)
 	}
 	list, _ := s.Items.([]*jsonschema.Schema)

@@ -120,10 +120,10 @@ var ordinaryLines = map[string]string{
 	"a fingerprint":          `SHA256:[A-Za-z0-9+/]{43} me@host \(ED25519\)`,
 	"Subresource integrity":  `<script src="https://cdn\.example\.com/key\.js" integrity="sha384-[A-Za-z0-9+/]{64}" crossorigin="anonymous"></script>`,
 	"a key with a checksum":  `token = "sha256:[a-f0-9]{64}"`,
-	"a nonce of the page":    `style-src 'self' 'sha256-[A-Za-z0-9+/]{43}='`,
-	"a name of an issuer's":  `exports\.AirtableOAuth2Api = AirtableOAuth2Api;\nexports\.twitterApiRequestAllItems = twitterApiRequestAllItems; // [0-9]\nexport type LinkedInNode = LinkedInV1Node;`,
+	"a hash of a style":      `style-src 'self' 'sha256-[A-Za-z0-9+/]{43}='`,
+	"an issuer in a name":    `exports\.AirtableOAuth2Api = AirtableOAuth2Api;\nexports\.twitterApiRequestAllItems = twitterApiRequestAllItems; // [0-9]\nexport type LinkedInNode = LinkedInV1Node;`,
 	"a name after an issuer": `"sendLinkedinVisit","getUrlAnalysis","[a-z]{6}"`,
-	"an id of an issuer's":   `  private readonly hubspotFormId = '[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-8[a-f0-9]{3}-[a-f0-9]{12}';`,
+	"an issuer's form id":    `  private readonly hubspotFormId = '[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-8[a-f0-9]{3}-[a-f0-9]{12}';`,
 	"random words with keys": `([a-z]{3,9} ){8}key ([a-z]{3,9} ){8}token ([a-z]{3,9} ){8}secret`,
 }
 

@@ -72,8 +72,8 @@ func (l *lastLines) add(line string, limit int) {
 // inOrder returns the lines, the oldest first.
 func (l *lastLines) inOrder() []string { return slices.Concat(l.ring[l.next:], l.ring[:l.next]) }
 
-// printable returns a line as valid UTF-8 without terminal control sequences. Of a line
-// that overwrites itself, it returns what a terminal would show in the end.
+// printable returns a line as valid UTF-8 without control characters and terminal control
+// sequences. Of a line that overwrites itself, it returns what follows the last carriage return.
 func printable(b []byte) string {
 	b = bytes.TrimRight(b, "\r")
 	if bytes.IndexByte(b, 0x1b) >= 0 {

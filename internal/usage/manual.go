@@ -50,7 +50,7 @@ func manName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 }
 
-// listedCommands returns the commands below cmd that its help lists.
+// listedCommands returns the commands below cmd that its help lists, without "help" itself.
 func listedCommands(cmd *cobra.Command) []*cobra.Command {
 	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(child *cobra.Command) bool { return !child.IsAvailableCommand() })
 }

@@ -102,6 +102,9 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if !cmd.HasSubCommands() {
+		return fmt.Errorf("unknown command %q: '%s' has no commands", args[0], cmd.CommandPath())
+	}
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(append(names, c.Name()), c.Aliases...)

@@ -33,8 +33,8 @@ type DispatchState struct {
 	Missing bool `json:"missing"`
 }
 
-// OpenDispatches opens a directory of dispatches, and makes it if there is none. git
-// leaves it out. Its errors carry their exit code.
+// OpenDispatches opens a directory of dispatches, and makes it if there is none. git ignores the
+// directory. The errors carry their exit code.
 func OpenDispatches(dir string) (Dispatches, error) {
 	if err := makeIgnored(dir); err != nil {
 		err = explainFull(fmt.Errorf("--store: %w", err))
@@ -46,7 +46,7 @@ func OpenDispatches(dir string) (Dispatches, error) {
 	return Dispatches{dir}, nil
 }
 
-// makeIgnored makes a directory that git leaves out.
+// makeIgnored makes a directory that git ignores.
 func makeIgnored(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -188,7 +188,7 @@ func readJSON(name string, to any) error {
 	case errors.Is(err, os.ErrNotExist):
 		return err
 	case err != nil:
-		return fmt.Errorf("%s is not a file that Airlock wrote: %w", name, err)
+		return fmt.Errorf("%s cannot be read: %w", name, err)
 	}
 	if err := json.Unmarshal(raw, to); err != nil {
 		return fmt.Errorf("%s cannot be read: %w; it may have been cut off: remove it, and dispatch the request again", name, err)
