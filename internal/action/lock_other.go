@@ -4,5 +4,5 @@ package action
 
 import "os"
 
-// tryLock does nothing where files have no advisory locks: there, one process appends.
+// tryLock does nothing where files have no advisory locks. There, only one process may append.
 func tryLock(*os.File) (bool, error) { return true, nil }

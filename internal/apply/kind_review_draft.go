@@ -199,7 +199,7 @@ func notOnFile(comments []*reviewComment) []*reviewComment {
 func (v *postedReview) moveToBody(lost []*reviewComment) {
 	v.taken = slices.DeleteFunc(slices.Clone(v.taken), func(c *reviewComment) bool { return slices.Contains(lost, c) })
 	for _, c := range notOnFile(lost) {
-		c.why = "GitHub lost the comment on its line"
+		c.why = "GitHub lost the comment"
 		if c.e.own {
 			v.dropped = append(v.dropped, c)
 		} else {

@@ -226,7 +226,7 @@ func TestACommentThatGitHubLoses(t *testing.T) {
 			if len(pull.Reviews) != 1 || len(pull.Comments) != 1 || strings.Count(pull.Reviews[0].Body, "Lost.") != 1 || strings.Count(pull.Reviews[0].Body, "Refused.") != 1 {
 				t.Errorf("reviews %+v, comments %+v", pull.Reviews[0].Body, pull.Comments)
 			}
-			if !strings.Contains(results[1].Message, "GitHub lost the comment on its line") {
+			if !strings.Contains(results[1].Message, "because GitHub lost the comment") {
 				t.Errorf("message %q", results[1].Message)
 			}
 			b.cfg.Run.Attempt = 2

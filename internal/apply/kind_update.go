@@ -199,7 +199,7 @@ func markerToKeep(i githubapi.Issue, viewer githubapi.Actor, key string) string 
 	return key
 }
 
-// updateWork edits an issue and reads back whether the edit took effect.
+// updateWork edits an issue and checks in GitHub's answer that the edit took effect.
 type updateWork struct {
 	number int
 	edit   githubapi.IssueEdit

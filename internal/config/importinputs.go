@@ -201,7 +201,7 @@ func (in *importInputs) named(expression string) *node {
 	return nil
 }
 
-// inputText returns the text that replaces an expression in a front matter by a value; why is set if
+// inputText returns a value as the text that replaces an expression in a front matter; why is set if
 // the value cannot be written there.
 func inputText(value *node) (filled, why string) {
 	switch value.kind {

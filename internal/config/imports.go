@@ -38,8 +38,8 @@ type importing struct {
 }
 
 // follow merges the safe-outputs of the imported files into the entries of the front matter's
-// safe-outputs, and returns the merged entries. A kind or setting of the importing file wins;
-// lists of hosts add up.
+// safe-outputs, and returns the merged entries. A kind or setting of the importing file wins, then
+// that of the file imported first; lists of hosts add up.
 func (d *decoder) follow(doc document, file string, read importReader, entries []entry) []entry {
 	if !doc.frontMatter {
 		return entries
@@ -131,7 +131,9 @@ func (im *importing) load(one importEntry, importer string, depth int) (*documen
 		return notRead("a file of another repository is not read")
 	case im.read == nil:
 		return notRead("the configuration comes from no file that it could be relative to")
-	case strings.Contains(spec, `\`) || name == ".." || strings.HasPrefix(name, "../") || path.IsAbs(name):
+	case strings.Contains(spec, `\`):
+		return notRead("a path with a backslash is not read")
+	case name == ".." || strings.HasPrefix(name, "../") || path.IsAbs(name):
 		return notRead("it leads out of the repository")
 	case im.seen[name] != nil:
 		if !sameInputs(im.seen[name].with, one.with) {
@@ -153,8 +155,10 @@ func (im *importing) load(one importEntry, importer string, depth int) (*documen
 		return notRead("there is no such file in the repository")
 	case err != nil:
 		return notRead("it cannot be read: " + plainError(err))
-	case len(data) > maxBytes || im.bytes+len(data) > maxImportBytes:
+	case len(data) > maxBytes:
 		return notRead("it is too large")
+	case im.bytes+len(data) > maxImportBytes:
+		return notRead("the imported files are too large together")
 	}
 	im.files, im.bytes = im.files+1, im.bytes+len(data)
 	return im.parse(data, name, one), name
@@ -215,7 +219,7 @@ func mergeEntries(d *decoder, own, theirs []entry) []entry {
 		case name == "allowed-domains":
 			own[i].value = joinLists(own[i].value, e.value)
 		default:
-			d.record(e.keyNode(), Changed, "%s: the importing file also has this key, on line %d; its value counts, not this one", e.key, own[i].line)
+			d.record(e.keyNode(), Changed, "%s: %s also has this key, on line %d; its value counts, not this one", e.key, cmp.Or(own[i].value.source, "the importing file"), own[i].line)
 		}
 	}
 	return own

@@ -109,6 +109,7 @@ func TestImportsThatAreNotFollowed(t *testing.T) {
 		"url":         {"['https://example.com/a.md']", "a file of another repository is not read"},
 		"gone":        {"[shared/gone.md]", "there is no such file in the repository"},
 		"outside":     {"[../../../secret.md]", "it leads out of the repository"},
+		"backslash":   {"['shared\\base.md']", "a path with a backslash is not read"},
 		"absolute":    {"[/../secret.md]", "it leads out of the repository"},
 		"link":        {"[shared/link.md]", "it cannot be read: "},
 		"large":       {"[shared/large.md]", "it is too large"},

@@ -69,8 +69,8 @@ func TestRulesAreTold(t *testing.T) {
 	}
 }
 
-// told has, for settings of kinds by their fields, a configuration that sets the field: the prompt
-// must differ from that of a configuration without it.
+// told has, by the name of a field of policy.KindConfig, a configuration that sets the field. The
+// prompt must differ from that of a configuration without it.
 var told = map[string]string{
 	"Staged": "create-issue: {staged: true}", "Max": "create-issue: {max: 4}", "Min": "create-issue: {min: 1}",
 	"Target.Any": "add-issue-comment: {target: \"*\"}", "Target.Number": "add-issue-comment: {target: 7}",

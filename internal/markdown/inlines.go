@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// ReadInlines returns the inline nodes of the leaf with an index, which it reads now if the
-// document was read by RescanBlocks. They, and the links that they refer to, are valid until
-// the next call.
+// ReadInlines returns the inline nodes of the leaf at index i. It reads them first if RescanBlocks
+// has left that to it. They, and the links that they refer to, are valid until the next call.
 func (d *Document) ReadInlines(i int) []Inline {
 	if s := d.scanner; s.leafByLeaf {
 		d.Inlines, d.Links = d.Inlines[:0], d.Links[:0]
@@ -58,8 +57,8 @@ type inlineParser struct {
 	c     content
 	text  string // c.text without white space at its end
 	pos   int
-	// lineOffset is cmark's column offset: 0 on the first line, then minus the offset of the
-	// line's start. The length of a footnote label depends on it.
+	// lineOffset is cmark's column offset: 0 at first. Each line break that lineBreak reads sets it to
+	// minus the offset of the next line's start. The length of a footnote label depends on it.
 	lineOffset int
 	brackets   bracketStack
 	// labelBytes is how many bytes were read as labels of footnotes. A byte in nested brackets counts

@@ -14,9 +14,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Errors of this package. Others are those of package os.
+// Errors of this package, besides KindError. Others are those of package os.
 var (
-	ErrChanged  = errors.New("it changed while it was read: let what writes it end first")
+	ErrChanged  = errors.New("it changed while it was opened or read: let the program that writes it end first")
 	ErrTooLarge = errors.New("too large")
 )
 

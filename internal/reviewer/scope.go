@@ -22,8 +22,8 @@ type scopes struct {
 	hasPaths bool
 }
 
-// parameter is a name in a function's head. If it has a stranger's text, its origin is how it is
-// declared: @RequestParam String name.
+// parameter is a name in a function's head. If it has a stranger's text, its origin shows that: it
+// is the declaration, such as @RequestParam String name, or begins with requestMark.
 type parameter struct {
 	name, origin string
 	isNumber     bool
@@ -113,7 +113,7 @@ func (s *scopes) functionNames() string {
 	return strings.Join(names, " ")
 }
 
-// enter looks whether functions begin or end at the token at index i.
+// enter begins and ends the functions that begin and end at the token at index i.
 func (s *scopes) enter(i int) {
 	t := s.tokens[i]
 	for n := len(s.nested); n > 0 && s.endsAt(s.nested[n-1], i); n = len(s.nested) {
@@ -288,8 +288,8 @@ var (
 )
 
 // readsBody reports whether the brace at index i begins the body of a function: a head was read, or
-// an arrow or the brackets of parameters stand before it. It reads the head before such brackets,
-// for enter.
+// an arrow or the brackets of parameters stand before it. In the case of such brackets, it also
+// reads the head that ends with them, for enter.
 func (s *scopes) readsBody(i int) bool {
 	if s.pending {
 		return s.lang.name != "go" || !s.isOneOf(i-1, "interface", "struct") // func f(a interface{}) {

@@ -265,7 +265,7 @@ func canonicalHost(host string) (string, bool) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if !ascii {
 		puny, err := idna.Lookup.ToASCII(host)
-		if err != nil {
+		if err != nil || puny == host { // in lower case it is ASCII
 			return "", false
 		}
 		back, err := idna.Lookup.ToUnicode(puny)

@@ -40,6 +40,7 @@ func TestJudge(t *testing.T) {
 		"https://[::1]/":                         "(redacted)",
 		"https://gіthub.com":                     "(xn--gthub-n2e.com/redacted)",
 		"https://ｇithub.com":                     "(redacted)",
+		"https://git.\u212Aube.example":          "(redacted)", // the Kelvin sign
 		"https://git\u00adhub.com":               "(redacted)",
 		"https://git%68ub.com":                   "(redacted)",
 		"https://github.com,evil.example":        "(redacted)",

@@ -6,11 +6,11 @@ import (
 	"errors"
 )
 
-// maxObjects bounds the number of objects in a JSON document. Each object takes far more memory
-// than its text, which may have only three bytes.
+// maxObjects bounds the number of opening braces in a document, and so the number of objects in a
+// JSON document. Each object takes far more memory than its text, which may have only three bytes.
 const maxObjects = 1_000_000
 
-var errObjects = errors.New("it has more than 1,000,000 objects")
+var errObjects = errors.New("it may have more than 1,000,000 objects")
 
 // document collects what may be a JSON or XML document in a stream: from the first line
 // that begins like one to the end.
