@@ -137,7 +137,7 @@ func TestImageGitRunsNothing(t *testing.T) {
 	j.flags = []string{"--entrypoint", "git"}
 	j.start("--no-pager", "diff", "HEAD~1", "HEAD").wait()
 	if _, err := os.Stat(canary); err != nil {
-		t.Fatalf("the corpus does nothing: %v", err)
+		t.Fatalf("git did not run the program: %v", err)
 	}
 	if err := os.Remove(canary); err != nil {
 		t.Fatal(err)

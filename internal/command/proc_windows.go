@@ -15,7 +15,7 @@ func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// killGroup kills the process; its children end on their own.
+// killGroup kills the process, but not its children.
 func killGroup(p *os.Process) { _ = p.Kill() }
 
 // terminateGroup reports false: there is no signal that asks a process to end.

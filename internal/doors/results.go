@@ -33,8 +33,8 @@ func (w *ResultWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Lost returns the error of the first Write that failed, or nil: not every writer of a text
-// looks at errors.
+// Lost returns the error of the first Write that failed, or nil. It is needed because some callers
+// of Write ignore its errors.
 func (w *ResultWriter) Lost() error {
 	if lost := w.lost.Load(); lost != nil {
 		return lost
@@ -97,8 +97,8 @@ func (p *PendingFiles) Commit() error {
 	return nil
 }
 
-// Abort removes what was not committed. It reports nothing, because the command's own
-// error is the reason.
+// Abort removes what was not committed. It ignores errors, because a command that does not commit
+// fails with an error of its own.
 func (p *PendingFiles) Abort() {
 	for _, f := range *p {
 		_ = f.Abort()

@@ -37,7 +37,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	shorttest.LeaveOut( // these wait, or send hundreds of requests
+	shorttest.LeaveOut( // these wait, send hundreds of requests, or start servers with other settings
 		"TestManyLoops", "TestSlowBody", "TestPagesObeyTheRate", "TestWaitingEndsWithItsGrant",
 		"TestSessionCookieIsSecureBeyondLoopback", "TestPublicServerNeedsATokenAlways", "TestRate",
 	)
@@ -831,9 +831,9 @@ func testPeerUser(t *testing.T, address string) {
 		what string
 		ctx  context.Context
 		own  bool
-	}{{"its own", withConnection(t.Context(), accepted), true}, {"none", t.Context(), false}, {"not TCP", withConnection(t.Context(), near), false}} {
+	}{{"a connection of the same user", withConnection(t.Context(), accepted), true}, {"no connection", t.Context(), false}, {"a connection that is not TCP", withConnection(t.Context(), near), false}} {
 		if isOwnUser(c.ctx) != c.own {
-			t.Errorf("a connection that is %s is the user's own: %t, want %t", c.what, !c.own, c.own)
+			t.Errorf("%s: isOwnUser reports %t, want %t", c.what, !c.own, c.own)
 		}
 	}
 	client.Close() // the kernel shows it as root's from now on

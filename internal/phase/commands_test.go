@@ -34,8 +34,8 @@ func shown(t *testing.T, contents map[string]string, in phase.Input, config phas
 }
 
 // TestCommandsOfAProject asserts which commands of formatter, linter, build and tests are shown for
-// a project, depending on the tools that its files name. No program is installed, so that a check
-// for which the files name no tool is not configured.
+// a project, depending on the tools that its files name. No program is installed, so that the
+// formatter and the linter are not configured if the files name no tool for them.
 func TestCommandsOfAProject(t *testing.T) {
 	t.Parallel()
 	pkg := func(members string) string { return "{" + members + "}" }
@@ -229,7 +229,7 @@ func TestAUsualTool(t *testing.T) {
 		format, linter string
 	}{
 		"python":                       {map[string]string{"setup.py": ""}, "black --check .", "ruff check ."},
-		"Ruff is not Black":            {map[string]string{"setup.py": "", "ruff.toml": "", "tox.ini": "commands = ruff check .\n"}, "", "ruff check ."},
+		"Ruff alone is named":          {map[string]string{"setup.py": "", "ruff.toml": "", "tox.ini": "commands = ruff check .\n"}, "", "ruff check ."},
 		"javascript":                   {map[string]string{"package.json": "{}"}, "npx prettier --check .", ""},
 		"standard checks the format":   {map[string]string{"package.json": `{"devDependencies":{"standard":"1","prettier":"3"}}`}, "", "npx standard"},
 		"Prettier is not a dependency": {map[string]string{"package.json": `{"devDependencies":{"jest":"29"}}`}, "", ""},

@@ -56,9 +56,8 @@ func (c Config) StagedKind(kind safeoutput.Kind) bool {
 	return c.Staged || !c.Configured() || c.Kinds[kind].Staged
 }
 
-// KindConfig is what the owner allows one kind. The first group is for several
-// kinds; the structs below it each belong to one or two. A setting that a kind has no
-// use for is ignored.
+// KindConfig is what the owner allows one kind. Nearly all of the first group is for several kinds;
+// the structs below it each belong to one or two. A setting that a kind has no use for is ignored.
 type KindConfig struct {
 	// Disabled denies the kind even though it is listed ("kind: false").
 	Disabled bool
@@ -85,8 +84,8 @@ type KindConfig struct {
 	// MaxLabels is the number of labels an item of add-issue-label may ask for:
 	// 0 means the kind's default, negative no limit but GitHub's.
 	MaxLabels int
-	// CreateIssue opens issues for items such as missing-tool, which change nothing otherwise. It
-	// has TitlePrefix and Labels.
+	// CreateIssue opens an issue for items such as missing-tool, which change nothing otherwise. The
+	// issue's title begins with TitlePrefix, and the issue has Labels.
 	CreateIssue bool
 	// Footer replaces Config.Footer where it is not nil.
 	Footer *Footer

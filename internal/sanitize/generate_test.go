@@ -31,8 +31,8 @@ func fragments() []string {
 	}
 }
 
-// denied returns links and images that are replaced by their text, often without a second
-// reading of what is around them.
+// denied returns links and images that cleaning replaces by their text, often without parsing the
+// text around them again, and a few texts that only look like such links.
 func denied() []string {
 	return []string{
 		"[the docs](https://evil.example/a_b?c=d&e#f)", "![A badge2](https://evil.example/*i*.svg)", "[well-known](//evil.example 'a title')", "[GH-12](https://evil.example)",
@@ -102,8 +102,8 @@ func join(choice []byte) string {
 	return b.String()
 }
 
-// TestGenerated cleans documents that are joined of hostile fragments, with
-// fixed seeds, and judges what the renderers make of the results.
+// TestGenerated cleans documents that are made of hostile fragments, with fixed seeds, and judges
+// what the renderers make of the results.
 func TestGenerated(t *testing.T) {
 	rounds := 4000
 	if testing.Short() {

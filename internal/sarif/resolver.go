@@ -96,9 +96,10 @@ func (r *resolver) leave(typ string, o object) bool {
 	return true
 }
 
-// invocation keeps only the members about the result of an invocation. It removes the others, such
-// as command lines, environment variables and accounts, because they describe the machine, may
-// contain secrets, and are not used.
+// invocation keeps only the members about the result of an invocation, and its overrides of the
+// configuration of rules and notifications. It removes the others, such as command lines,
+// environment variables and accounts, because they describe the machine, may contain secrets, and
+// are not used.
 func (r *resolver) invocation(o object) {
 	maps.DeleteFunc(o, func(name string, _ any) bool {
 		switch name {
@@ -196,8 +197,9 @@ func (r *resolver) region(o object) {
 	}
 }
 
-// enterResult finds the rule of a result, and removes the members that refer to
-// it. The group adds them again, for the merged run.
+// enterResult finds the rule of a result, or adds one if the tool does not describe it. It sets the
+// result's ruleId, and removes its other members that refer to the rule. The group adds those again,
+// for the merged run.
 func (r *resolver) enterResult(o object) {
 	ref := child(o, "rule")
 	id := cmp.Or(stringMember(o, "ruleId"), stringMember(ref, "id"))
@@ -269,8 +271,7 @@ func newComponents(l []any) *components {
 	return c
 }
 
-// find returns the index of the component that a reference names, or -1, which
-// means the driver.
+// find returns the index of the component that a reference names, or -1 if it names none of them.
 func (c *components) find(ref object) int {
 	if ref == nil {
 		return -1

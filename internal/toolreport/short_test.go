@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	shorttest.LeaveOut( // these read tens of megabytes, or thousands of outputs
+	shorttest.LeaveOut( // these read megabytes, thousands of outputs, or outputs in small pieces
 		"TestASecretThatIsCutCanBeMasked",
 		"TestFloods", "TestFlood", "TestManyLinesLikeAScripts", "TestMoreTasksThanAreRead",
 		"TestReportsThatAreTooLong", "TestStreaming", "TestHostileReports",

@@ -4,7 +4,7 @@ import "strings"
 
 // CanPass reports whether a changed path can be allowed and neither protected nor excluded. It
 // tries a path for each of the allowed patterns. It assumes that a pattern for which sample has no
-// path lets something through.
+// path lets something through, and that something passes if there is no list of allowed patterns.
 func (c Config) CanPass(excluded []string) bool {
 	if c.Allowed == nil {
 		return true
