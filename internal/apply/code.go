@@ -44,7 +44,7 @@ func (c *Code) problem() string {
 // codeState is what is known of an item that carries code, before anything is written. It has the
 // changes as commits on their branch, and the result of checking them against every rule.
 type codeState struct {
-	refusal *refusal // why the item is not applied; nil when it may be
+	refusal *refusal // the outcome, if it is decided already; nil if the item may be applied
 	key     string   // the key by which a later run of the workflow finds the branch: see branchKey
 	names   branchNames
 	branch  string // the branch that the commits go to
@@ -52,7 +52,7 @@ type codeState struct {
 	base    string // the branch that a pull request is opened against
 	series  gitrepo.Series
 	carried gitrepo.Transplanted
-	changes []gitrepo.TreeChange // how the last commit differs from the commit onto
+	changes []gitrepo.TreeChange // how the last commit differs from onto
 	broken  []tree.Violation     // the rules about files that the changes break
 	// steps are the changes that each commit makes to the commit before it; nil if there are too
 	// many.

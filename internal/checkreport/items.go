@@ -160,8 +160,9 @@ func sarifCategory(job string, leg int) string {
 	return category
 }
 
-// SARIF returns the findings of the security review that name a file as a SARIF log, also those on
-// lines that did not change: code scanning compares complete states. version is Airlock's own.
+// SARIF returns a SARIF log of those findings of the security review that name a file. It includes
+// findings on lines that did not change, because code scanning compares complete states. version is
+// Airlock's own.
 func (d *Document) SARIF(version string) (json.RawMessage, error) {
 	return d.sarif(version, sarifCategory("", 0))
 }

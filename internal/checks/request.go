@@ -53,7 +53,7 @@ func (r Request) Validate(ctx context.Context, deps Deps, begin func() *Progress
 }
 
 // prepare finds the changed files, and returns the configuration of the validation. release, which
-// is never nil, closes what was opened. The error carries its exit code, or is a phase.InvalidInput.
+// is never nil, closes what was opened.
 func (r Request) prepare(ctx context.Context, getenv func(string) string, log func(string)) (cfg Config, release func(), err error) {
 	release = func() {}
 	var ev event.Event // the zero event outside of a workflow run

@@ -69,6 +69,8 @@ func (j *recordJudge) checkRepository() {
 	case own == "": // not known here
 	case safeoutput.SameRepository(*repo, own):
 		*repo = ""
+	case j.owner != "":
+		j.refuse("$.repo", fmt.Sprintf("the repository is given as %s, but items act only on %s, the repository of this workflow run; leave 'repo' and its owner out", quote(*repo), own))
 	default:
 		j.refuse("$.repo", fmt.Sprintf("'repo' is %s, but items act only on %s, the repository of this workflow run; leave 'repo' out", quote(*repo), own))
 	}

@@ -454,7 +454,7 @@ func (f *formField) fill(raw json.RawMessage) bool {
 		if ok {
 			f.Value = strings.Join(lines, "\n")
 		}
-		return ok
+		return ok && strings.TrimSpace(f.Value) != "" // blank lines alone count as nothing
 	}
 	f.Value = indent(raw)
 	return true

@@ -72,6 +72,18 @@ func TestFormSaysWhatWasTyped(t *testing.T) {
 	}
 }
 
+// TestBlankListIsNotExpressed asserts that Fill does not report a list of blank texts as expressed: the
+// field takes blank lines alone for nothing.
+func TestBlankListIsNotExpressed(t *testing.T) {
+	const schema = `{"properties":{"tags":{"type":"array","items":{"type":"string"}}}}`
+	for parameters, want := range map[string]bool{`{"tags":[" "]}`: false, `{"tags":[" ","\t"]}`: false, `{"tags":[" ","a"]}`: true} {
+		f := newParameterForm(json.RawMessage(schema))
+		if got := f.Fill(json.RawMessage(parameters)); got != want {
+			t.Errorf("%s: expressed %v, want %v", parameters, got, want)
+		}
+	}
+}
+
 func TestFormExplains(t *testing.T) {
 	f := newParameterForm(json.RawMessage(`{"properties":{"a":{},"a.b":{},"tags":{"type":"array"}}}`))
 	others := f.Explain([]schema.Violation{{Path: "$.a.b", Message: "below a"}, {Path: "$['a.b']", Message: "itself"}, {Path: "$.tags[1]", Message: "an element"}, {Path: "$.ab", Message: "unknown"}, {Path: "$", Message: "all of it"}})

@@ -159,8 +159,8 @@ func (m *matcher) isUnder(re *regexp.Regexp, i int) bool {
 }
 
 // headHas reports whether an expression matches the head of the block whose brace is the token at
-// index open. The head begins after the token at index begin. It is read once for an expression,
-// because many calls may be in the block.
+// index open. The head does not begin before the token at index begin. It is read once for an
+// expression, because many calls may be in the block.
 func (m *matcher) headHas(re *regexp.Regexp, begin, open int) bool {
 	key := head{re, begin, open}
 	found, known := m.heads[key]
@@ -324,8 +324,9 @@ type head struct {
 
 // aroundHas reports whether an expression matches something in the function around the token at
 // index i, or in the file where there is none. If that is long, it looks in the text near the token.
-// read returns the text between two offsets; it must be the same function for each expression.
-// Each part of a file is read once for an expression, so that a file of many calls takes linear time.
+// read returns the text between two offsets; all calls with one expression must pass the same read.
+// Each part of a file is searched once for an expression, so that a file of many calls takes linear
+// time.
 func (m *matcher) aroundHas(re *regexp.Regexp, i int, read func(from, to int) string) bool {
 	from, to := m.extentAround(i)
 	for part := from / partLength; part*partLength < to; part++ {

@@ -127,7 +127,7 @@ func (s *step) run(ctx context.Context) error {
 }
 
 // emptyOutputs sets the outputs of a loop and of a verdict to "" if the step has none, so that
-// every output of the action is set.
+// they are set in every mode.
 func (s *step) emptyOutputs() error {
 	var names []string
 	if s.settings.Mode != config.ModeLoop {
