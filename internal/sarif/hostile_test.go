@@ -134,6 +134,29 @@ func TestRuleReferences(t *testing.T) {
 	}
 }
 
+// TestReferencesByIndex asserts that an index is one of the list that the member which has the
+// reference is about: of the notifications or the rules, and of the extensions rather than the
+// taxonomies.
+func TestReferencesByIndex(t *testing.T) {
+	log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"R"}],"notifications":[{"id":"N"}]},"extensions":[{"name":"x","rules":[{"id":"X"}]}]},
+		"taxonomies":[{"name":"CWE","taxa":[{"id":"T"}]}],
+		"invocations":[{"executionSuccessful":true,
+			"toolExecutionNotifications":[{"message":{"text":"m"},"descriptor":{"index":0},"associatedRule":{"index":0}},{"message":{"text":"n"},"descriptor":{"id":"M","toolComponent":{"index":0}},"associatedRule":{"index":0,"toolComponent":{"index":0}}}],
+			"ruleConfigurationOverrides":[{"configuration":{"enabled":false},"descriptor":{"index":0}}],
+			"notificationConfigurationOverrides":[{"configuration":{"enabled":false},"descriptor":{"index":0}}]}],
+		"results":[{"ruleId":"R","message":{"text":"m"},"taxa":[{"index":0,"toolComponent":{"index":0}}]` + located("a.go") + `}]}]}`
+	u := prepare(t, Options{}, Source{SARIF: json.RawMessage(log)})
+	got := tree(t, u.SARIF)
+	invocation := "runs/0/invocations/0/"
+	wantAt(t, got, invocation+"toolExecutionNotifications/0/descriptor", object{"id": "N"})
+	wantAt(t, got, invocation+"toolExecutionNotifications/0/associatedRule", object{"id": "R"})
+	wantAt(t, got, invocation+"toolExecutionNotifications/1/associatedRule", object{"id": "X", "toolComponent": object{"name": "x"}})
+	wantAt(t, got, invocation+"toolExecutionNotifications/1/descriptor", object{"id": "M", "toolComponent": object{"name": "x"}})
+	wantAt(t, got, invocation+"ruleConfigurationOverrides/0/descriptor", object{"id": "R"})
+	wantAt(t, got, invocation+"notificationConfigurationOverrides/0/descriptor", object{"id": "N"})
+	wantAt(t, got, "runs/0/results/0/taxa/0", object{"id": "T", "toolComponent": object{"name": "CWE"}})
+}
+
 func TestMessages(t *testing.T) {
 	log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","globalMessageStrings":{"g":{"text":"global"}},"rules":[{"id":"R","shortDescription":{"text":"Short."},"messageStrings":{"m":{"text":"a {0} b {1}","markdown":"**{0}**"},"p":{"text":"plain","markdown":"**p**"}}}]}},"results":[{"ruleId":"R","message":%s%s}]}]}`
 	for message, want := range map[string]object{

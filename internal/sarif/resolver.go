@@ -3,6 +3,7 @@ package sarif
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,8 +59,11 @@ func (r *resolver) enter(typ string, o object) bool {
 		return false
 	case "resultProvenance":
 		r.invocationIndex(o)
+	case "notification":
+		r.descriptorReference(child(o, "descriptor"), "notifications", "rules")
+		r.descriptorReference(child(o, "associatedRule"), "rules")
 	case "reportingDescriptorReference":
-		return r.descriptorReference(o)
+		return r.descriptorReference(o, "taxa", "rules", "notifications")
 	case "toolComponentReference":
 		return r.componentReference(o)
 	}
@@ -101,6 +105,12 @@ func (r *resolver) leave(typ string, o object) bool {
 // environment variables and accounts, because they describe the machine, may contain secrets, and
 // are not used.
 func (r *resolver) invocation(o object) {
+	for _, override := range objects(list(o, "ruleConfigurationOverrides")) {
+		r.descriptorReference(child(override, "descriptor"), "rules")
+	}
+	for _, override := range objects(list(o, "notificationConfigurationOverrides")) {
+		r.descriptorReference(child(override, "descriptor"), "notifications", "rules")
+	}
 	maps.DeleteFunc(o, func(name string, _ any) bool {
 		switch name {
 		case "executionSuccessful", "startTimeUtc", "endTimeUtc", "exitCode", "exitCodeDescription",
@@ -288,26 +298,27 @@ func (c *components) find(ref object) int {
 	return -1
 }
 
-// descriptorReference makes a reference to a rule, notification or taxon use an id or
-// a GUID instead of an index, because indexes change in the merged run. It reports
-// false if it finds none, or the budget is too small for it.
-func (r *resolver) descriptorReference(o object) bool {
+// descriptorReference makes a reference to a rule, notification or taxon use an id or a GUID instead
+// of an index, because indexes change in the merged run. members are the lists of a component that
+// the index may be of, the most likely one first. It reports false if it finds none, or the budget is
+// too small for it.
+func (r *resolver) descriptorReference(o object, members ...string) bool {
 	i, has := intMember(o, "index")
 	delete(o, "index")
+	ref := child(o, "toolComponent")
+	component, found := r.component(ref, members[0] == "taxa")
+	if !found {
+		component = r.driver
+	} else if !r.nameComponent(ref, component) {
+		return false
+	}
 	if stringMember(o, "id") != "" || stringMember(o, "guid") != "" {
 		return true
 	}
 	if !has || i < 0 {
 		return false
 	}
-	ref := child(o, "toolComponent")
-	component := r.driver
-	if t := r.taxonomies.find(ref); t >= 0 {
-		component = r.taxonomies.all[t]
-	} else if e := r.extensions.find(ref); e >= 0 {
-		component = r.extensions.all[e]
-	}
-	for _, name := range []string{"taxa", "rules", "notifications"} {
+	for _, name := range members {
 		if descriptors := list(component, name); i < len(descriptors) {
 			descriptor, _ := descriptors[i].(object)
 			if id := stringMember(descriptor, "id"); id != "" {
@@ -320,6 +331,21 @@ func (r *resolver) descriptorReference(o object) bool {
 	return false
 }
 
+// component returns the taxonomy or extension that a reference names. An index may be of both:
+// isTaxonomy is whether it is one of the taxonomies first.
+func (r *resolver) component(ref object, isTaxonomy bool) (component object, found bool) {
+	order := []*components{r.extensions, r.taxonomies}
+	if isTaxonomy {
+		slices.Reverse(order)
+	}
+	for _, c := range order {
+		if i := c.find(ref); i >= 0 {
+			return c.all[i], true
+		}
+	}
+	return nil, false
+}
+
 // componentReference makes a reference to a tool component use a name or a GUID
 // instead of an index. It reports false if it finds none, or the budget is too small for it.
 func (r *resolver) componentReference(o object) bool {
@@ -327,15 +353,22 @@ func (r *resolver) componentReference(o object) bool {
 	if stringMember(o, "name") != "" || stringMember(o, "guid") != "" {
 		return true
 	}
-	for _, c := range []*components{r.taxonomies, r.extensions} {
-		if i := c.find(o); i >= 0 {
-			if name := stringMember(c.all[i], "name"); name != "" {
-				o["name"] = name
-				return r.spend(len(name))
-			}
-		}
+	component, found := r.component(o, true)
+	return found && r.nameComponent(o, component)
+}
+
+// nameComponent lets a reference have the name of its component, unless it has a name or a GUID. It
+// reports false if the component has no name, or the budget is too small for it.
+func (r *resolver) nameComponent(ref, component object) bool {
+	if stringMember(ref, "name") != "" || stringMember(ref, "guid") != "" {
+		return true
 	}
-	return false
+	name := stringMember(component, "name")
+	if name == "" {
+		return false
+	}
+	ref["name"] = name
+	return r.spend(len(name))
 }
 
 // leaveResult reports whether code scanning can show a result, and completes it.
