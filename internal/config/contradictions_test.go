@@ -53,6 +53,7 @@ func TestNoContradictions(t *testing.T) {
 		"push-to-branch: {allowed-files: [.github/workflows/gen.yml], protected-files: {exclude: [.github/workflows/gen.yml]}}",
 		"push-to-branch: {allowed-files: [CODEOWNERS], on-violation: issue}",
 		"push-to-branch: {allowed-files: [go.mod]}",
+		"create-pull-request: {allowed-files: [\"**\"], excluded-files: [\"*/*\"]}",
 	} {
 		cfg, err := Parse("policy.yml", []byte(text))
 		if err != nil {
