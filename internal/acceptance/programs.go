@@ -69,7 +69,7 @@ func (v *verification) blockUnasked(s side) {
 		case s.program != nil:
 			p.evidence = fmt.Sprintf("The %s is not asked about criteria that strangers can write.", s.name)
 			p.remediation = "The owner can set acceptance: validator-for-issues."
-		case c.why != "":
+		case c.why != "" && !s.browser: // no hint spares the browser its part
 			p.evidence = fmt.Sprintf("Not verified: %s, and no %s is configured.", c.why, s.name)
 		default:
 			p.evidence = fmt.Sprintf("Not verified: no %s is configured.", s.name)
