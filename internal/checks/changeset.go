@@ -101,6 +101,12 @@ type ChangeSource struct {
 // Find finds out what changed: from git, from GitHub, or from the user's list. Its
 // errors carry their exit code.
 func (s ChangeSource) Find(ctx context.Context) (*ChangeSet, error) {
+	set, err := s.find(ctx)
+	isRefusal := func(error) bool { return false } // those have their exit code
+	return set, exitcode.FailedUnless(isRefusal, err)
+}
+
+func (s ChangeSource) find(ctx context.Context) (*ChangeSet, error) {
 	switch {
 	case s.Git != nil && (s.Paths == nil || s.Base != "" || doors.KnowsCommits(s.Event)):
 		return s.fromGitOrAPI(ctx)

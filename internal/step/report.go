@@ -114,6 +114,7 @@ func (s *step) reportChecks(doc *checkreport.Document) error {
 		s.annotateFindings(doc.Annotations(show))
 	}
 	s.addSummary(doc.Summary(show, action.MaxSummary))
+	s.checked = true
 	return s.setCheckOutputs(doc, name)
 }
 

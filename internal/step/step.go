@@ -85,6 +85,7 @@ type step struct {
 	runner   *action.Runner
 	conceal  func(text string) string // masks secrets; nil until they are known
 	reported bool                     // the results of the items are in the log and the summary
+	checked  bool                     // those of the checks are
 
 	settings  config.Settings
 	workspace *action.Dir
@@ -252,14 +253,16 @@ func (s *step) reportStop(err error) {
 	if s.reported {
 		return
 	}
-	nothing := "Nothing was applied."
-	switch s.settings.Mode {
-	case config.ModeCheck:
-		nothing = "Nothing was checked."
-	case config.ModeVerify:
-		nothing = "Nothing was verified."
-	case config.ModeLoop:
-		nothing = "The fix loop has not moved."
+	nothing := "Nothing was applied.\n\n"
+	switch {
+	case s.settings.Mode == config.ModeCheck && s.checked: // the reviews, before a mistake in the input
+		nothing = ""
+	case s.settings.Mode == config.ModeCheck:
+		nothing = "Nothing was checked.\n\n"
+	case s.settings.Mode == config.ModeVerify:
+		nothing = "Nothing was verified.\n\n"
+	case s.settings.Mode == config.ModeLoop:
+		nothing = "The fix loop has not moved.\n\n"
 	}
-	s.addSummary("## Airlock stopped\n\n" + nothing + "\n\n" + report.PlainBlock(why))
+	s.addSummary("## Airlock stopped\n\n" + nothing + report.PlainBlock(why))
 }
