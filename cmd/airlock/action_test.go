@@ -127,9 +127,10 @@ func TestActionFailOn(t *testing.T) {
 func TestActionTwoJobs(t *testing.T) {
 	t.Parallel()
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
-	collect := run(t, ws.dir, ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
-		"mode": "collect", "output-file": "lines.ndjson",
-	}), "", "action")
+	env := append(ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
+		"mode": "collect", "output-file": "lines.ndjson", "token": "",
+	}), "GITHUB_TOKEN=")
+	collect := run(t, ws.dir, env, "", "action")
 	if collect.code != 0 {
 		t.Fatalf("collect: exit code %d\n%s", collect.code, collect.stdout)
 	}
@@ -209,7 +210,7 @@ func TestActionStops(t *testing.T) {
 				t.Errorf("exit code %d, want %d", res.code, c.code)
 			}
 			if strings.Count(res.stdout, "::error ") != 1 || !strings.Contains(res.stdout, c.says) {
-				t.Errorf("the log does not say %q, or has not one error:\n%s%s", c.says, res.stdout, res.stderr)
+				t.Errorf("the log does not say %q, or does not have exactly one error:\n%s%s", c.says, res.stdout, res.stderr)
 			}
 			if summary := readFile(t, ws.summary); !strings.Contains(summary, "## Airlock stopped") {
 				t.Errorf("the summary does not say that it stopped:\n%s", summary)
@@ -236,8 +237,8 @@ func TestActionShortSecrets(t *testing.T) {
 	}
 }
 
-// TestActionWithoutOutputs asserts that a step whose outputs cannot be set stops
-// before it writes anything, in every mode, and reports why where people look.
+// TestActionWithoutOutputs asserts that a step whose outputs cannot be set stops before it writes
+// anything, in the modes all, collect and apply, and reports why where people look.
 func TestActionWithoutOutputs(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"all", "collect", "apply"} {

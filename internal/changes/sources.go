@@ -19,8 +19,8 @@ type GitSource struct {
 	// MergeBase is the last commit that Base and Head have in common, if the caller
 	// knows it, as from GitHub's comparison. Then Base and its history are not needed.
 	MergeBase string
-	// Remote is where commits that are not in the clone are fetched from. If it is nil,
-	// they are an error. Without MergeBase the complete history is fetched then.
+	// Remote is where commits that are not in the clone are fetched from: with their
+	// complete history, unless MergeBase is given. If Remote is nil, they are an error.
 	Remote *gitrepo.Remote
 	// Only restricts the set to these paths; nil means all that changed. A path that
 	// did not change is in the set too, as Unchanged.
@@ -31,9 +31,9 @@ type GitSource struct {
 // texts are those of Head. The attributes are those of the base, because the pull request cannot
 // change these.
 //
-// The errors are those of gitrepo, and include the setting to change. ErrMissing and ErrShallow
-// mean that the clone lacks history, and that no remote is given or the remote lacks it, too.
-// ErrForged means that somebody wrote other objects into the clone.
+// The error names every path of Only that cannot be used. Of the errors of gitrepo, ErrMissing and
+// ErrShallow mean that the clone lacks history, and that no remote is given or the remote lacks it,
+// too; ErrForged means that somebody wrote other objects into the clone.
 func SetFromGit(ctx context.Context, src GitSource, opt Options) (*Set, error) {
 	only, err := cleanList(src.Only)
 	if err != nil {
@@ -155,8 +155,9 @@ func (s *Set) restrict(only []string) {
 	}
 }
 
-// add adds a file of a diff to the set, with the changed lines that its hunks show.
-// Where they show none, or not all, every line counts.
+// add adds a file of a diff to the set, with the changed lines that its hunks show. Every line
+// counts if the hunks cannot be read to their end, or if PatchMissing is set and the file is not
+// deleted.
 func (s *Set) add(c ChangedFile) {
 	f := File{ChangedFile: c, Size: -1}
 	hunks, err := ParsePatch(c.Patch)

@@ -93,8 +93,9 @@ func setDomains(d *decoder, given *node, v any, c *SafeOutputs) {
 	}
 }
 
-// stageForDetection stages everything, unless the detection is switched off: the owner wants items
-// to be examined before they are applied, which Airlock does not do.
+// stageForDetection stages everything, because the owner wants items to be examined before they are
+// applied, which Airlock does not do. It stages nothing if the detection is switched off or the key
+// has no value.
 func stageForDetection(d *decoder, given *node, _ any, c *SafeOutputs) {
 	off := given.kind == boolNode && given.text == "false" || given.kind == nullNode
 	for _, e := range given.entries {

@@ -231,7 +231,7 @@ type Output struct {
 	ExitCode int
 	Signal   string // that ended git; "": none
 	// Stderr is what git printed for people, at most 64 KiB. It is searched for the words of
-	// errors, but not parsed, and never shown unquoted.
+	// errors. It may be shown only in quotes, or as one line that is safe to show.
 	Stderr string
 	wait   time.Duration // that the remote's last answer asks for; 0: none
 }

@@ -310,8 +310,8 @@ func removeAll(name string) error {
 	return os.Remove(name)
 }
 
-// raiseDirs removes the files of a directory and moves its directories up into top, so that only
-// two directories are open at any depth. moved is the number in the next new name.
+// raiseDirs removes the files of a directory and moves its directories up into top, so that no
+// more than three directories are open at any depth. moved is the number in the next new name.
 func raiseDirs(dir, top *os.File, moved *int) error {
 	return emptyDir(dir, func(name string) error {
 		sub, err := openWritable(int(dir.Fd()), name) // moving a directory needs the right to write to it

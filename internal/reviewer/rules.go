@@ -51,16 +51,16 @@ type Rule struct {
 // meant says how code shows that it does on purpose what a rule looks for. A finding would tell the
 // code's author nothing.
 type meant struct {
-	// Place matches paths, and names of functions, whose work it is; what a request sends counts
-	// all the same.
+	// Place matches the paths of files, and the names of functions, whose purpose is what the rule
+	// looks for. What comes from a request is found there, too.
 	Place *regexp.Regexp
 	// Before matches a text before the code, in the function that contains the code.
 	Before *regexp.Regexp
 	// Around matches a text anywhere in that function, such as the name of a protocol that asks for
 	// the code.
 	Around *regexp.Regexp
-	// Under matches the head of a block that contains the code: the environment, or the build, asks
-	// for the code.
+	// Under matches the head of a block that contains the code, such as an if that reads a variable
+	// of the environment: it shows that somebody asked for the code.
 	Under *regexp.Regexp
 }
 
