@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// listen returns the address of a server on this machine's loopback.
+// listen starts a server that programs on this machine can reach, and returns its address.
 func listen(t *testing.T, network, address string) string {
 	t.Helper()
 	l, err := net.Listen(network, address)
@@ -87,7 +87,7 @@ func TestNoNetworkForAnotherUser(t *testing.T) {
 		if who.ExitCode != 7 {
 			t.Errorf("exit code %d, %s", who.ExitCode, who.Stdout)
 		}
-		return // this system lets nobody but root make one
+		return // this system lets nobody but root make a network
 	}
 	if want := fmt.Sprintf("%d %d\n", unusedIdentity().UID, unusedIdentity().GID); who.Stdout.String() != want {
 		t.Errorf("the program is %s, want %s", who.Stdout, want)

@@ -21,8 +21,8 @@ type Run struct {
 	Step         string // the step's id, or the name that the runner made
 	MatrixIndex  int    // strategy.job-index; 0 outside a matrix
 	// Name distinguishes the job from others of the workflow run with the same key: the
-	// owner's name for it, or "caller / job" for a job of a reusable workflow. It is ""
-	// where Job and MatrixIndex suffice.
+	// owner's name for it, or a path such as "caller / job" for a job of a reusable
+	// workflow. It is "" where Job and MatrixIndex suffice.
 	Name string
 	// Shared reports whether another job of the workflow run may have the same identity, because
 	// two calls of a reusable workflow may share it, or because the owner may have given the name
@@ -52,9 +52,8 @@ type Run struct {
 // one of an earlier attempt, or of this one.
 func (run Run) Again() bool { return run.Attempt > 1 || run.Begun }
 
-// ParseRun reads the identity of the workflow run from the environment. Outside
-// a workflow run, without GITHUB_RUN_ID, it returns a Run without an ID and no
-// error.
+// ParseRun reads the identity of the workflow run from the environment. A missing
+// GITHUB_RUN_ID is not an error: outside a workflow run, the Run has no ID.
 func ParseRun(env Env, ev Event) (Run, error) {
 	run := Run{Job: env.Job, Step: env.Step, StartedAt: ev.Time, WorkflowPath: cmp.Or(workflowPath(env.WorkflowRef), env.Workflow),
 		SelfHosted: env.Environment == "self-hosted"}

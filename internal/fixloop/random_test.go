@@ -225,7 +225,7 @@ func (w *walk) send(e Event) {
 	next, messages, deadline, err := Step(before, e, w.now)
 	if err != nil {
 		if codeOf(err) == "" {
-			w.t.Fatalf("%v of %+v is not a refusal: %v", before.Status(), e, err)
+			w.t.Fatalf("in status %s, the error about %+v is not a refusal: %v", before.Status(), e, err)
 		}
 		if len(messages) > 0 || next.Status() != before.Status() || next.doc.Entries != before.doc.Entries {
 			w.t.Fatalf("a refused event has changed something: %+v", e)
@@ -339,8 +339,8 @@ func (w *walk) answers(m Message) {
 }
 
 // judge asserts that a complete round of results, or a refused fix, has the outcome that the model
-// demands, that refused changes do not become the accepted commit, and that the loop becomes
-// escalated with a message only.
+// demands, that refused changes do not become the accepted commit, and that there is an escalation
+// message if and only if the loop becomes escalated.
 func (w *walk) judge(before State, e Event, messages []Message) {
 	w.t.Helper()
 	if before.Status() == Escalated && (e.Type == EventDecision || e.Type == EventPush && len(e.Refused) == 0) {

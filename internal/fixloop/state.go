@@ -80,8 +80,9 @@ type document struct {
 	Decided string   `json:"decided,omitempty"` // the newest decision, in words
 	History []Round  `json:"history,omitempty"`
 	Fixes   []string `json:"fixes,omitempty"` // what the newest fix did, in words
-	// Refused are the reasons why the newest fix was not taken. Accepted is the newest commit that
-	// was not refused; the first one is that of the start.
+	// Refused are the reasons why the newest fix or push was not taken. Accepted is the newest commit
+	// that was not refused, or that a person accepted by a decision; the first one is that of the
+	// start.
 	Refused  []string `json:"refused,omitempty"`
 	Accepted string   `json:"accepted,omitempty"`
 	// Coverage reports that the tests' coverage was measured.
@@ -105,7 +106,7 @@ type check struct {
 type op struct {
 	N    int      `json:"n"` // counts the loop's operations from 1
 	Kind WorkKind `json:"kind"`
-	// Checks have not reported yet; Results are those of the checks that have.
+	// Checks are those that have not reported yet; Results are the results of the others.
 	Checks  []Check  `json:"checks,omitempty"`
 	Results []Result `json:"results,omitempty"`
 	Attempt int      `json:"attempt"`

@@ -17,8 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// ErrorBody is the answer to every request that fails, except for parameters that do not
-// conform (agents.ParameterErrorBody).
+// ErrorBody is the answer to every request to the API that fails, except for parameters that do
+// not conform (agents.ParameterErrorBody).
 type ErrorBody struct {
 	// Error is a stable code, such as agent_not_found.
 	Error string `json:"error"`

@@ -151,10 +151,10 @@ func (p *project) goModulePath(dir string) string {
 	return modfile.ModulePath(raw)
 }
 
-// Bounds of the changed files that suggestions are made for, in bytes.
+// Bounds of the files whose contents are kept to see or undo what a command changes, in bytes.
 const (
 	maxText  = 1 << 20  // of one file
-	maxTexts = 64 << 20 // of all in a root
+	maxTexts = 64 << 20 // of all together
 )
 
 // texts returns the contents of files, if they are regular and small enough. A stranger's

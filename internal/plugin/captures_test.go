@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 // TestCaptures asserts what is read from the output of tools. Each but opengrep, whose output was
 // written by hand, was run with the arguments of its preset on the small project next to its
-// output; for out.broken, on a file that cannot be parsed. The output calls the project's directory
-// /src.
+// output; for out.broken, the files included one that cannot be parsed. The output calls the
+// project's directory /src.
 func TestCaptures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

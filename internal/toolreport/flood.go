@@ -10,8 +10,8 @@ const (
 	floodLine = 64    // bytes of the longest line of a flood
 	floodRun  = 1_000 // lines
 	maxShapes = 1_000 // of the lines of a flood
-	// floodTail is how many of the last skipped lines are read after all: a reader keeps no more lines
-	// until it knows what they belong to.
+	// floodTail is how many of the last skipped lines are read after all. No reader keeps more lines
+	// than that before it knows what they belong to.
 	floodTail = tailLines
 )
 
