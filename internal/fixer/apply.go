@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -132,8 +133,8 @@ func (c *workCopy) committed(ctx context.Context, clone *gitrepo.Clone, name str
 
 // install puts the file in its place, or removes it. It writes to another name first and then
 // renames, so that nobody sees half of the file. It replaces a link instead of following it, and
-// does not leave the workspace through a link to a directory. New files belong to the workspace's
-// owner.
+// does not leave the workspace through a link to a directory. New files and directories belong to the
+// workspace's owner.
 func (f File) install(root *os.Root) error {
 	name := filepath.FromSlash(f.Path)
 	dir := filepath.FromSlash(path.Dir(f.Path))
@@ -148,7 +149,7 @@ func (f File) install(root *os.Root) error {
 		}
 		return nil
 	}
-	if err := root.MkdirAll(dir, 0o755); err != nil {
+	if err := makeDirectories(root, dir); err != nil {
 		return err
 	}
 	temp := filepath.Join(dir, ".airlock-"+rand.Text())
@@ -160,6 +161,22 @@ func (f File) install(root *os.Root) error {
 	if err := root.Rename(temp, name); err != nil {
 		_ = root.Remove(temp)
 		return err
+	}
+	return nil
+}
+
+// makeDirectories makes a directory and those above it, unless they are there.
+func makeDirectories(root *os.Root, dir string) error {
+	for i := range len(dir) + 1 {
+		if i < len(dir) && !os.IsPathSeparator(dir[i]) {
+			continue
+		}
+		switch err := root.Mkdir(dir[:i], 0o755); {
+		case err == nil:
+			giveAway(root, dir[:i])
+		case !errors.Is(err, fs.ErrExist):
+			return err
+		}
 	}
 	return nil
 }
