@@ -30,8 +30,8 @@ var (
 	resultWords = text.WordSet(`print prints output outputs emit emits yield yields show shows display displays contain contains include includes list lists logs report reports return returns
 		respond responds answer answers create creates produce produces generate generates write writes say says match matches equal equals cover covers take takes get gets
 		require requires body header headers errors warn warns abort aborts hang hangs stop stops`)
-	// resultValue is an arrow or a value after a probe, such as a key: the hint then asks for
-	// that value, and not only for the key.
+	// resultValue matches an arrow or a value after a probe. In a.yml contains "debug": true, for
+	// example, the hint asks for the value, and not only for the key.
 	resultValue = lazyregexp.New("^[\\s`]*(?:->|→|=>|[:=]\\s*(?:true\\b|null\\b|yes\\b|on\\b|[\"'{\\[]))")
 )
 
@@ -71,7 +71,7 @@ func turning(rest string) string {
 		if value := resultValue.FindString(after); value != "" {
 			return strings.TrimLeft(value, " `")
 		}
-		if rest[i] == urlMark[0] { // its sentence is about something else
+		if rest[i] == urlMark[0] { // with such words after it, the URL is not a probe; see existence
 			continue
 		}
 		if end := strings.IndexAny(after, ".,;"); end >= 0 {

@@ -8,8 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// strangeAnswers are good statuses whose bodies say nothing about what was done or what is
-// there.
+// strangeAnswers are answers with the status of a success whose bodies do not say what was done.
 var strangeAnswers = map[string]githubtest.Fault{
 	"an empty object": {Status: 201, Body: `{}`}, "null": {Status: 201, Body: `null`}, "a message": {Status: 202, Body: `{"message":"Accepted"}`},
 	"a wrong type": {Status: 201, Body: `{"id":"1","number":"2"}`}, "a list": {Status: 200, Body: `[null]`}, "no content": {Status: 204}, "HTML": {Status: 200, Body: `<html>Unicorn!</html>`},
@@ -27,8 +26,8 @@ var written = []struct{ name, item, write, list string }{
 	{"discussion", aDiscussion, "graphql/CreateDiscussion", "graphql/Discussions"},
 }
 
-// An item counts as applied only if an object with it is known. If GitHub's answer does not name
-// one, the object is looked for.
+// An item counts as applied only if the object that it made is known. If GitHub's answer does not
+// name the object, it is looked for.
 func TestStrangeAnswersToWrites(t *testing.T) {
 	for name, answer := range strangeAnswers {
 		for _, w := range written {

@@ -35,7 +35,7 @@ type job struct {
 	*actionlint.Job
 	id     string
 	steps  []*step
-	judged bool // the rules about its permissions were applied
+	judged bool // judgeReader has applied its rules to the job
 }
 
 // step is a step of a job, which uses an action or runs a script.

@@ -45,7 +45,7 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 		switch {
 		case AllowsLabel(kc, l) && (isOwn || !onlyLooksLike(own, l)):
 			allowed = append(allowed, l)
-		case isOwn: // it is added anyway
+		case isOwn: // it is added if any label is
 		default:
 			refused = append(refused, l)
 		}
@@ -123,7 +123,7 @@ func AnyLabelMatches(patterns []string, label string) bool {
 }
 
 // matchLabel reports whether a label matches a pattern, in which '*' stands for any
-// text. It reads the label once for each '*', without backtracking.
+// text. It searches the label from its beginning to its end, without backtracking.
 func matchLabel(pattern, label string) bool {
 	pattern, label = text.FoldCase(pattern), text.FoldCase(label)
 	first, rest, star := strings.Cut(pattern, "*")

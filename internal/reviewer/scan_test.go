@@ -34,8 +34,8 @@ func TestRubyTokens(t *testing.T) {
 	}
 }
 
-// TestHereDocumentsHaveHoles asserts that each expression in a here-document becomes a hole, except
-// for a constant, whose name stays.
+// TestHereDocumentsHaveHoles asserts that an expression in a here-document becomes a hole, and that
+// the name of a constant stays.
 func TestHereDocumentsHaveHoles(t *testing.T) {
 	for text, want := range map[string]value{
 		"a":                 {text: "a"},

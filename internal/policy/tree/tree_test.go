@@ -190,8 +190,9 @@ func TestViolationsExplainThemselves(t *testing.T) {
 	}
 }
 
-// TestRemediesOfProtectedFiles asserts that the message of a protected file names a remedy that its
-// configuration has: a list of the owner's, unless it is empty, has no "exclude".
+// TestRemediesOfProtectedFiles asserts that the message about a protected file names a remedy that
+// the configuration allows. There can be no "exclude" next to a list that the owner gives, unless
+// the list is empty.
 func TestRemediesOfProtectedFiles(t *testing.T) {
 	const list = "change the list of protected-files"
 	linked := Tree{Changes: edited("docs/a.md"), Links: map[string]string{"CLAUDE.md": "docs/a.md"}}
