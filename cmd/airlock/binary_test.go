@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 		"TestTriedAgainInOneAttempt", "TestAClaimedCommitDecidesNothing", "TestActionSecrets", "TestSecretsOfTheCommandLine", "TestCodeDryRun",
 		"TestCheckRefusesBesideCredentials", "TestCheckSuggestsInPlace", "TestCheckRunsApartAsRoot", "TestNobodyReads", "TestFullDisk", "TestKilled",
 		"TestCheckWithoutACopy", "TestEveryToolTakesItsExample", "TestCoordinatorLimitsRequests", "TestPlanPageFollowsNoLinkOfTheAgent",
-		"TestToolsOverHTTPHoldTheTokensScopes", "TestCoordinatorAnswersWhateverIsSent", "TestActionStops", "TestToolsWithoutAnEvent",
+		"TestToolsOverHTTPKeepToTheTokensScopes", "TestCoordinatorAnswersWhateverIsSent", "TestActionStops", "TestToolsWithoutAnEvent",
 		"TestActionTwoJobs", "TestCoordinatorAnswersHTTPWhereTLSIs", "TestTwoProcessesOfOneAttempt",
 		"TestNoPartOfASecretIsInWhatTheChecksReport", "TestNoPartOfASecretIsInTheChecksFiles",
 	)

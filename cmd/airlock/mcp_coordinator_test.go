@@ -152,9 +152,9 @@ func TestOrchestratorCorrectsItself(t *testing.T) {
 	}
 }
 
-// TestToolsOverHTTPHoldTheTokensScopes asserts that /mcp admits the same callers as the API: a
+// TestToolsOverHTTPKeepToTheTokensScopes asserts that /mcp admits the same callers as the API: a
 // token that may read starts nothing, and a page of another site reaches nothing.
-func TestToolsOverHTTPHoldTheTokensScopes(t *testing.T) {
+func TestToolsOverHTTPKeepToTheTokensScopes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	store := filepath.Join(dir, "store.db")

@@ -32,9 +32,9 @@ func (p *planner) addition(e *entry, it *safeoutput.UpdateIssue) (a *addition, c
 	return a, cut
 }
 
-// undone returns the edits that writing the body would undo. A text that is appended or
-// prepended undoes none of the body, because it is added to the newest version. An island may
-// replace edited text. Without an addition the entire body is replaced.
+// undone returns those of the edits that an update with this addition may undo. A text that is
+// appended or prepended undoes no edit of the body, because it is added to the newest version. An
+// island may replace edited text. Without an addition (a is nil) the entire body is replaced.
 func (a *addition) undone(edits []githubapi.Edit) []githubapi.Edit {
 	if a == nil || a.operation == safeoutput.OperationReplaceIsland {
 		return edits

@@ -70,7 +70,7 @@ func TestMain(m *testing.M) {
 		// common.
 		"TestChangesStayOnTheirBase", "TestBrokenObjectsOfCommits", "TestFetchFaults", "TestForgedTrailerPassesNoRule",
 		"TestPatchWhereTheHistoryIsCutOff", "TestIssueOfCodeIsThereOnce", "TestPullRequestOnAMovedBase", "TestMessagesSpeakForNobodyElse",
-		"TestSignedCommitsGoOnAfterAKill", "TestRetargetedPullRequestIsLeftAlone", "TestPullRequestForbidden", "TestSoundCommitsStayApart",
+		"TestSignedCommitsGoOnAfterAFailure", "TestRetargetedPullRequestIsLeftAlone", "TestPullRequestForbidden", "TestSoundCommitsStayApart",
 		"TestPullRequestAfterAClosedOne", "TestReviewersAreAskedOnce", "TestUnsignableCommitBeforeTheLast", "TestLostCodeIsKnownBeforehand",
 		"TestDefaultBranchIsNeverTakenOver", "TestMessageOfCreditsAlone", "TestSignedCommitsRefusedByARule", "TestMessagesSwitchNoWorkflowsOff",
 		"TestRulesThatCannotBeRead", "TestBranchesThatItemsName", "TestPatchOfAFailedPush", "TestNamesOfFilesShowNoSecret",

@@ -453,10 +453,11 @@ func TestSignedCommitsThatMovedTheBranch(t *testing.T) {
 	}
 }
 
-// TestSignedCommitsGoOnAfterAKill ends the first attempt at the first commit, and the second one at
-// the second commit, when the branch was created already: GitHub refuses the token. It asserts that
-// the third attempt opens one pull request with both changes.
-func TestSignedCommitsGoOnAfterAKill(t *testing.T) {
+// TestSignedCommitsGoOnAfterAFailure lets GitHub refuse the token at the first commit of the first
+// attempt, and at the second commit of the second attempt. The branch is left without a commit of
+// ours, and then with the first one. It asserts that the third attempt opens one pull request with
+// both changes.
+func TestSignedCommitsGoOnAfterAFailure(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
 	b.pull(func(s *policy.ChangeSettings) { s.SignedCommits = true })

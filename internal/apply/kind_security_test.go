@@ -77,7 +77,7 @@ func TestReportsBecomeOneUpload(t *testing.T) {
 	}
 	up := b.upload()
 	if len(up.Runs) != 2 {
-		t.Fatalf("%d SARIF runs: one a tool and category", len(up.Runs))
+		t.Fatalf("%d SARIF runs, want 2: one for each tool and category", len(up.Runs))
 	}
 	seen := map[string]int{}
 	for _, r := range up.Runs {

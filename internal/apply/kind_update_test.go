@@ -200,7 +200,8 @@ func TestUpdatesOfOneIssue(t *testing.T) {
 }
 
 // TestWhatWasAddedToAReplacedText asserts that a repeated run does not replace a text again if
-// another workflow of the same account has added something to it since, or somebody has edited it.
+// another workflow run of the same account has added something to it since, or somebody has edited
+// it.
 func TestWhatWasAddedToAReplacedText(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	replace := updateLine("", "One.")
@@ -219,7 +220,7 @@ func TestWhatWasAddedToAReplacedText(t *testing.T) {
 	body := b.issue(issueNumber).Body
 	for _, text := range []string{"One.", "Two.", "Three."} {
 		if strings.Count(body, text) != 1 {
-			t.Errorf("%q is not there:\n%s", text, body)
+			t.Errorf("%q is there %d times:\n%s", text, strings.Count(body, text), body)
 		}
 	}
 }
@@ -291,8 +292,8 @@ func TestBrokenIslandsAreNotReplaced(t *testing.T) {
 	}
 }
 
-// TestAgentsCannotForgeMarkers asserts that a marker in an agent's text, in any operation, neither
-// begins an island nor makes a later item look as if it had been added already.
+// TestAgentsCannotForgeMarkers asserts that a marker in an agent's text, in each kind of addition,
+// neither begins an island nor makes a later item look as if it had been added already.
 func TestAgentsCannotForgeMarkers(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	want(t, b.run(updateLine("replace-island", "Ours.")), "applied")

@@ -149,8 +149,8 @@ func (p *jsonParser) place(at int) (line, col int) {
 }
 
 // looksLikeJSON reports whether a text is meant as JSON. If it is, its errors are reported as
-// errors of JSON, not of YAML. In YAML, the first brace or
-// bracket is seldom the end, or followed by a quote, a brace or a closing bracket.
+// errors of JSON, not of YAML. A text of YAML that begins with a brace or bracket seldom ends
+// there, and seldom goes on with a quote, a brace or a closing bracket.
 func looksLikeJSON(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	if len(data) == 0 || !slices.Contains([]byte("{["), data[0]) {

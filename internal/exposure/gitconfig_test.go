@@ -51,7 +51,7 @@ func TestCredentialsOfCheckout(t *testing.T) {
 		// mounted in another place.
 		m.env = append(m.env, "RUNNER_TEMP=")
 		m.expect("temp/" + name)
-		// Git's directory does not lead to it either, as for a job whose repository was removed.
+		// Only the temporary directory leads to it, as for a job whose repository was removed.
 		m.env = append(m.env, "RUNNER_TEMP="+m.tmp)
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)

@@ -60,7 +60,7 @@ func begin(t *testing.T, s *loopref.Store, before *loopref.Log) *loopref.Log {
 	return l
 }
 
-// results returns the results of all checks, of which one fails.
+// results returns the results of the six checks of phase validation, of which one fails.
 func results(failing fixloop.Check) []fixloop.Result {
 	var out []fixloop.Result
 	for _, c := range fixloop.Specialists() {

@@ -17,7 +17,7 @@ func TestAgentLines(t *testing.T) {
 	const good = `{"type":"create-pull-request-review-comment","path":"a b.go","line":1,"body":"Odd."}`
 	for name, c := range map[string]struct {
 		printed string
-		want    string   // the findings' messages, in the order of their lines in a b.go
+		want    string   // the findings' messages, in the order of their lines in the file "a b.go"
 		notes   []string // what each note begins with after "agent: "
 	}{
 		"a line":        {good, "Odd.", nil},

@@ -23,7 +23,7 @@ type testCount struct {
 type testForm struct {
 	endings   []string
 	collected *lazyregexp.Regexp // matches the files that test runners look into
-	test      *lazyregexp.Regexp // matches the beginning of a test; its last group is the name
+	test      *lazyregexp.Regexp // matches the beginning of a test; the last group that takes part is the name
 }
 
 var testForms = []testForm{
@@ -41,7 +41,7 @@ var testForms = []testForm{
 // passedOver matches paths in directories that no runner enters.
 var passedOver = lazyregexp.New(`(^|/)(testdata|node_modules|\.[^/]*|_[^_/][^/]*)/`)
 
-// testsIn returns the lines on which the tests of a file begin, by the tests' names; nil for a file
+// testsIn returns the lines on which the names of a file's tests are, by these names; nil for a file
 // that no test runner collects.
 func testsIn(name, code string) map[string][]int {
 	i := slices.IndexFunc(testForms, func(form testForm) bool {
@@ -90,7 +90,7 @@ func (f *File) tests() testCount {
 	for test, lines := range base {
 		if less := len(lines) - len(head[test]); less > 0 {
 			for _, line := range lines[:less] {
-				if line >= len(at) || at[line].removed || at[line].blank { // otherwise the line after it is left, and it has another name now
+				if line >= len(at) || at[line].removed || at[line].blank { // otherwise the line after the name is left: the test has another name now
 					count.removed[test] = append(count.removed[test], at[line-1].now)
 				}
 			}
