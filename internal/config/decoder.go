@@ -10,8 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// decoder collects what is wrong with a document, and what in it has no effect,
-// while it is decoded.
+// decoder collects the problems of a document, and the warnings about it, while it is decoded.
 type decoder struct {
 	source   string
 	problems Problems
@@ -25,8 +24,8 @@ type decoder struct {
 	keys []Key
 	// unreadImports is set if an import was not read. The import may restrict what is allowed.
 	unreadImports bool
-	// placeOf is the function of that name. It reads the tables of keys, whose functions would be an
-	// initialization cycle if they called it directly.
+	// placeOf is the function of that name. It reads the tables of keys. If the functions in these
+	// tables called it directly, that would be an initialization cycle.
 	placeOf func(name string) string
 }
 

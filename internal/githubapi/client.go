@@ -29,7 +29,7 @@ type Options struct {
 	Log        func(string)      // gets a line about every wait and retry; may be nil
 	UserAgent  string            // default "airlock"
 	Pace       PaceConfig        // the zero value paces as GitHub asks
-	Attempts   int               // the most times that a request is sent, where sending it again does no harm; default 4
+	Attempts   int               // the most times that a request is sent, apart from rate limits, where sending it again does no harm; default 4
 	MaxBody    int64             // the most bytes of an answer; default 64 MiB
 }
 
@@ -56,11 +56,11 @@ func New(o Options) (*Client, error) {
 	if o.GraphQLURL == "" {
 		o.GraphQLURL = GraphQLURLOf(o.APIURL)
 	}
-	api, err := parseBase("API", o.APIURL)
+	api, err := parseBase("API", o.APIURL, "https://api.github.com or https://HOST/api/v3")
 	if err != nil {
 		return nil, err
 	}
-	graphql, err := parseBase("GraphQL", o.GraphQLURL)
+	graphql, err := parseBase("GraphQL", o.GraphQLURL, "https://api.github.com/graphql or https://HOST/api/graphql")
 	if err != nil {
 		return nil, err
 	}
@@ -102,10 +102,10 @@ func GraphQLURLOf(apiURL string) string {
 	return base + "/graphql"
 }
 
-func parseBase(what, s string) (*url.URL, error) {
+func parseBase(what, s, examples string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(s))
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fmt.Errorf("the %s URL cannot be used: give one such as https://api.github.com or https://HOST/api/v3", what)
+		return nil, fmt.Errorf("the %s URL cannot be used: give one such as %s", what, examples)
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("the %s URL must be scheme, host and path only, without user, query or fragment", what)

@@ -211,7 +211,7 @@ func TestTokenStaysAtItsHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Viewer(t.Context()); !errors.Is(err, githubapi.Unauthorized) || asked != 0 {
+	if _, err := c.Viewer(t.Context()); !errors.Is(err, githubapi.Unauthorized) || asked != 0 || !strings.Contains(err.Error(), "the token was not sent") {
 		t.Errorf("err = %v after %d requests", err, asked)
 	}
 }

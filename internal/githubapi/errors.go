@@ -23,7 +23,7 @@ const (
 	// NotFound: the thing does not exist, or the token may not see it (GitHub does not
 	// distinguish the two).
 	NotFound Kind = "not-found"
-	// Unauthorized: there is no token, or GitHub does not accept it.
+	// Unauthorized: there is no token, GitHub does not accept it, or it must not be sent.
 	Unauthorized Kind = "unauthorized"
 	// Forbidden: the token lacks a permission (Error.Permission), a feature is
 	// switched off or the thing is locked or archived (Error.Feature), or a rule
@@ -42,9 +42,11 @@ const (
 	// Unreachable: GitHub could not be reached, or keeps failing. The request
 	// had no effect.
 	Unreachable Kind = "unreachable"
-	// Malformed: GitHub's answer to a read could not be understood.
+	// Malformed: GitHub's answer to a read could not be understood, or the answer to any request is a
+	// redirect without an address or to another host. The request had no effect.
 	Malformed Kind = "malformed"
-	// Usage: the request was not sent, because an argument is invalid.
+	// Usage: the request was not sent, because an argument is invalid. GetFile also returns it for
+	// what is not a file, or is too large a file.
 	Usage Kind = "usage"
 )
 
@@ -66,7 +68,7 @@ const (
 	FeatureBlocked = "blocked"
 )
 
-// FieldError is one reason of a Validation error.
+// FieldError is one of the reasons that GitHub gives for a refusal.
 type FieldError struct {
 	Resource string // Issue, PullRequestReview, ...
 	Field    string // title, body, ...; may be empty
@@ -81,7 +83,7 @@ type Error struct {
 	Op         string // what was attempted: "create an issue"
 	Repo       Repo   // zero if the request is not about a repository
 	Status     int    // HTTP status, 0 without an answer
-	Message    string // GitHub's own message, or what broke; one line, at most 500 bytes
+	Message    string // GitHub's own message, of which at most 500 bytes are kept, or what broke; one line
 	Permission string // if known, the permission that is needed, such as "issues=write"
 	Feature    string // if Forbidden, and known, the cause: one of the Feature constants
 	Moved      bool   // if NotFound, it has another name or number now
@@ -129,6 +131,9 @@ func (e *Error) whatHappened() string {
 	case Unauthorized:
 		if e.Expired {
 			return "GitHub does not accept the token any more" + quoted
+		}
+		if e.Status == 0 {
+			return "the token was not sent" + quoted
 		}
 		return "GitHub does not accept the token" + quoted
 	case Forbidden:
@@ -251,8 +256,8 @@ func permissions(header string) string {
 	return cmp.Or(strings.Join(alternatives, ", or "), header)
 }
 
-// fieldMessages joins the reasons of a Validation error. GitHub's message comes first, if it says
-// more than that something is invalid and none of the reasons repeats it.
+// fieldMessages joins the reasons of a refusal. GitHub's message comes first, if it says more than
+// that something is invalid and none of the reasons repeats it.
 func (e *Error) fieldMessages() string {
 	if len(e.Fields) == 0 {
 		return e.Message

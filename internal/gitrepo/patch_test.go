@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// am applies mails to a commit with git's defaults and returns the trees of the new commits,
-// oldest first.
+// am applies mails to a commit with git am --3way and git's default settings. It returns the trees of
+// the new commits, oldest first.
 func (c clone) am(base string, mails []byte) []string {
 	c.T.Helper()
 	c.Git("checkout", "-q", "-f", "--detach", base)
@@ -122,7 +122,7 @@ func TestPatchStaysReadable(t *testing.T) {
 	t.Parallel()
 	_, mails := mailed(t, func(c clone) { c.Write("crlf", "x\r\n"); c.Write("file", "1\nzwei\n3\n") })
 	if !bytes.Contains(mails, []byte("\n-2\n+zwei\n")) || bytes.Contains(mails, []byte("\r\n")) {
-		t.Errorf("only what has CRLF is binary:\n%s", mails)
+		t.Errorf("want only what has CRLF as binary:\n%s", mails)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestPatchLimits(t *testing.T) {
 		t.Errorf("over the limit: %v", err)
 	}
 	if _, err := r.SeriesOf(t.Context(), base, merge); err == nil {
-		t.Error("a merge is written as mails")
+		t.Error("a history with a merge is accepted")
 	}
 	if _, err := r.SeriesOf(t.Context(), side, tip); err == nil {
 		t.Error("a base that is not an ancestor is accepted")

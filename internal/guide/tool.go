@@ -3,6 +3,7 @@ package guide
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -211,8 +212,11 @@ func plainType(property json.RawMessage) (json.RawMessage, error) {
 			continue
 		}
 		var ways []json.RawMessage
-		if err := json.Unmarshal(m.Value, &ways); err != nil || len(ways) == 0 {
+		if err := json.Unmarshal(m.Value, &ways); err != nil {
 			return nil, fmt.Errorf("its alternatives are not a list: %w", err)
+		}
+		if len(ways) == 0 {
+			return nil, errors.New("its list of alternatives is empty")
 		}
 		first, err := schema.MembersOf(ways[0])
 		if err != nil {

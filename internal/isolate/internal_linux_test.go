@@ -10,9 +10,9 @@ import (
 )
 
 // TestEntriesAreFoundByDescriptor asserts that the entries of a directory are found if it was opened
-// by a name relative to another directory. The os package joins that name and the entry's, in Info,
-// and in ReadDir on file systems that do not report the kinds of entries. The relative name alone
-// leads nowhere.
+// by a name relative to another directory. In Info, and in ReadDir on file systems that do not report
+// the kinds of entries, the os package looks up an entry by the name of the os.File of its directory.
+// The relative name would lead nowhere, so openDir gives the file another name.
 func TestEntriesAreFoundByDescriptor(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

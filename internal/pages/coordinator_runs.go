@@ -66,7 +66,7 @@ func (r runRecord) Took(now time.Time) string {
 	return d.Round(time.Second).String()
 }
 
-// runList is runs from the newest on.
+// runList is one page of the list of runs, the newest first.
 type runList struct {
 	Runs       []runRecord `json:"runs"`
 	NextCursor string      `json:"next_cursor"`

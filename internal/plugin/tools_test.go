@@ -15,10 +15,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/plugin"
 )
 
-// TestPresetsWithRealTools runs those reviewers known by name that .ci/tools can install. It
-// asserts that they report the same on the captures' projects as the captures do. It needs bandit
-// and gosec in PATH, and the others in the node_modules directory that AIRLOCK_NODE_MODULES names.
-// A tool that is missing fails its test.
+// TestPresetsWithRealTools runs the tools of those presets that .ci/tools can install, each on its
+// project in testdata. It asserts that their output leads to the same findings as the output in
+// testdata, which TestCaptures reads. It needs bandit and gosec in PATH, and the others in the
+// node_modules directory that AIRLOCK_NODE_MODULES names. A tool that is missing fails its test.
 func TestPresetsWithRealTools(t *testing.T) {
 	t.Parallel()
 	modules := os.Getenv("AIRLOCK_NODE_MODULES")

@@ -49,9 +49,9 @@ func TestABeginningOfAKnownValueBeforeACutIsMasked(t *testing.T) {
 			"entities":        everyByte("&#%d;", value),
 		} {
 			if slices.Contains([]string{"percent", "Unicode escapes", "entities"}, name) && !isASCII(value) {
-				continue // these are of characters of ASCII
+				continue // an escape of one byte is that of a character only in ASCII
 			}
-			masked := leastCut(len(form)) // so many bytes before a mark are masked
+			masked := leastCut(len(form)) // the least length of a beginning that is masked before a mark
 			switch name {
 			case "percent":
 				masked = 3*leastCut(len(value)) + 3
@@ -117,7 +117,7 @@ func TestWhatIsNoCutSecretStays(t *testing.T) {
 	}
 	cut := "password-for…"
 	if hits := s.Scan(cut); len(hits) != 0 {
-		t.Errorf("Scan finds %v in %q: whoever writes it may", hits, cut)
+		t.Errorf("Scan finds %v in %q, which only Mask is to find", hits, cut)
 	}
 	if got := s.Mask(cut); got != "***…" {
 		t.Errorf("%q", got)

@@ -30,8 +30,8 @@ type evidenceDir struct {
 	name string
 }
 
-// CheckEvidence returns an error, with the next step, unless evidence can be kept in a directory,
-// which it makes if there is none.
+// CheckEvidence returns an error unless evidence can be kept in a directory, which it makes if there
+// is none. The error contains the next step, except for a full disk, where exitcode.Explain adds it.
 func CheckEvidence(dir string) error {
 	d, err := openEvidence(dir)
 	if err == nil {
