@@ -6,8 +6,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/action"
 )
 
-// TestFirstSetVariable asserts that an earlier variable hides a later one, whatever their values
-// are, and which values are text.
+// TestFirstSetVariable asserts that an earlier variable hides a later one, unless the earlier one is
+// empty, and which values are text.
 func TestFirstSetVariable(t *testing.T) {
 	names := action.AgentOutputVariables()
 	for _, c := range []struct {

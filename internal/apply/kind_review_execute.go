@@ -53,7 +53,8 @@ func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []
 var pendingWaits = []time.Duration{5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second}
 
 // post posts one review as soon as no other review of the account blocks it. If one still does after
-// the last wait, it posts comments in the conversation instead.
+// the last wait, it posts an agent's comments in the conversation instead, and returns an error for
+// Airlock's own.
 func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewComment) error {
 	blocking := r.blocking
 	waits := 0   // how often the review that blocks now was waited for
@@ -314,7 +315,7 @@ func (r *reviewRun) comment(ctx context.Context, in part, because string) error 
 	return nil
 }
 
-// done records that a comment was posted.
+// done records that a comment was posted or changed.
 func (r *reviewRun) done(c *reviewComment, obj Object, message string, notes []string) {
 	res := c.e.result(Applied, "", "%s", message)
 	res.Object, res.Notes = &obj, notes

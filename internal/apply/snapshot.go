@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// Snapshot is what Observe read. The zero Snapshot is that of a run without a token:
-// nothing was read.
+// Snapshot is what Observe read. In the zero Snapshot nothing was read; a plan for it is that of a run
+// without a token.
 type Snapshot struct {
 	connected bool
 	viewer    ownAccount

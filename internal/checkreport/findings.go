@@ -53,19 +53,21 @@ type Check struct {
 	Status   phase.Status   `json:"status"`
 	NotRun   phase.NotRun   `json:"not_run,omitempty"` // why it passes although nothing has run
 	// Informational reports that its failure does not fail the validation.
-	Informational bool      `json:"informational,omitempty"`
-	Command       string    `json:"command,omitempty"`
-	Retries       int       `json:"retry_count"`
-	Time          int64     `json:"execution_time_ms"`
-	ExitCode      int       `json:"exit_code"` // -1 if a signal or the time limit ended it, or nothing ran
-	TimedOut      bool      `json:"timed_out,omitempty"`
-	Flaky         bool      `json:"flaky,omitempty"`
-	Problems      []string  `json:"problems"`
-	Failing       int       `json:"failing_count,omitempty"`
-	Failures      []Failure `json:"failures,omitempty"`
-	Rewritten     []string  `json:"rewritten_files,omitempty"`
-	Notes         []string  `json:"notes,omitempty"`
-	Excerpt       string    `json:"excerpt,omitempty"` // where failing began in the output, and its end
+	Informational bool   `json:"informational,omitempty"`
+	Command       string `json:"command,omitempty"`
+	Retries       int    `json:"retry_count"`
+	Time          int64  `json:"execution_time_ms"`
+	// ExitCode is that of the last run. It is -1 if a signal or the time limit ended the run, or if
+	// the check failed although nothing ran. It is 0 for a review, and if nothing had to run.
+	ExitCode  int       `json:"exit_code"`
+	TimedOut  bool      `json:"timed_out,omitempty"`
+	Flaky     bool      `json:"flaky,omitempty"`
+	Problems  []string  `json:"problems"`
+	Failing   int       `json:"failing_count,omitempty"`
+	Failures  []Failure `json:"failures,omitempty"`
+	Rewritten []string  `json:"rewritten_files,omitempty"`
+	Notes     []string  `json:"notes,omitempty"`
+	Excerpt   string    `json:"excerpt,omitempty"` // where failing began in the output, and its end
 }
 
 // Failure is one test, or one unit of tests, that failed.
@@ -126,7 +128,7 @@ type Suppressed struct {
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	Message string `json:"message"`
-	Reason  string `json:"reason"`        // as the comment gives it
+	Reason  string `json:"reason"`        // as the comment gives it, or that the configuration accepts the finding
 	New     bool   `json:"new,omitempty"` // the pull request adds the comment
 }
 

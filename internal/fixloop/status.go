@@ -18,7 +18,8 @@ const (
 	Completed   Status = "COMPLETED"
 )
 
-// statuses are the codes from best to worst: a loop is in the worst of its checks'.
+// statuses are the codes from best to worst. A loop has the worst status of its checks: see
+// document.worst.
 var statuses = []Status{Completed, Pass, Pending, InProgress, ReChecking, Fixing, AwaitingFix, Fail, Escalated}
 
 // transitions are the steps that the protocol allows. PASS → RE_CHECKING begins the last

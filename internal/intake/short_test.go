@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	shorttest.LeaveOut( // these read thousands of lines, or play each field of each kind
+	shorttest.LeaveOut( // these read thousands of lines or very long ones, or give each kind many fields
 		"TestWorkersCleanAheadOfTheCount", "TestFieldsThatChangeWhatIsDone", "TestTargetByAnyName",
 		"TestNumberUnderAnyName", "TestLargeLines",
 	)

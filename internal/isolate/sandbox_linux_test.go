@@ -28,7 +28,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	shorttest.LeaveOut( // each opens sandboxes again and again, or makes thousands of files
+	shorttest.LeaveOut( // each opens several sandboxes, runs many programs, or makes hundreds of files or directories
 		"TestAttacksOnAnotherWorkersProgram", "TestAttacksFromAWorker", "TestCopiedIsCalled", "TestStrangersFilesStayStrangers",
 		"TestFilesOfWorkers", "TestDeepDirectoriesAreRemoved", "TestDeepScratchIsRemoved", "TestSplitRefusals", "TestSandboxesSideBySide",
 	)

@@ -35,9 +35,9 @@ type Start struct {
 	Wait   bool // wait for a person's decision
 }
 
-// check returns an error for limits that the protocol would replace by its defaults or reject, and
-// for a directory outside of a git repository: no change there could be found, and the loop would
-// be escalated at once.
+// check returns an error for limits that are too small, which the protocol would replace by its
+// defaults or reject, and for a directory outside of a git repository: no change there could be found,
+// and the loop would be escalated at once.
 func (s Start) check() error {
 	limits := s.Limits
 	if limits.Iterations < 1 {

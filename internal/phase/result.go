@@ -41,7 +41,9 @@ type CheckResult struct {
 	Command  string // the check command that ran last, as people write it
 	Retries  int
 	Duration time.Duration
-	ExitCode int  // of that run; -1 if a signal or the time limit ended it, or nothing ran
+	// ExitCode is that of the last run. It is -1 if a signal or the time limit ended the run, or if the
+	// check failed although nothing ran. It is 0 for a review, and if nothing had to run.
+	ExitCode int
 	TimedOut bool // the time limit ended it
 	Flaky    bool // it failed, and passed when it was repeated unchanged
 	// Problems are why it failed, one a line, for the output; none if it passed.

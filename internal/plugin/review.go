@@ -207,7 +207,7 @@ func (w *work) call(ctx context.Context, dir string, c call) (toolreport.Report,
 func (w *work) tool(dir string, c call) toolreport.Tool {
 	t := toolreport.Tool{Called: w.cfg.Name, Check: string(w.check()), Formats: w.cfg.Patterns, Roots: []string{w.req.Repository}}
 	if real, err := filepath.EvalSymlinks(w.req.Repository); err == nil && real != w.req.Repository {
-		t.Roots = append(t.Roots, real) // as it is called by a tool that asks for its working directory
+		t.Roots = append(t.Roots, real) // the path that a tool prints if it asks the system for its working directory
 	}
 	if dir != "." {
 		t.Dir = dir

@@ -134,7 +134,8 @@ func (h *history) review(commit string) []changeFinding {
 	return found
 }
 
-// changedFiles returns the files of a change as the product gives them to the reviews.
+// changedFiles returns the files of a change as the product gives them to the reviews. It leaves out
+// deleted files and the former paths of renamed ones, because no finding depends on them.
 func changedFiles(set *changes.Set) []File {
 	var files []File
 	for _, f := range set.Files {

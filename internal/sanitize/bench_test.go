@@ -17,7 +17,7 @@ func ordinaryText(t testing.TB, size int) string {
 	var all strings.Builder
 	for _, name := range files {
 		if filepath.Base(name) == "refs.md" {
-			continue // its definitions would be shadowed by the next copy's
+			continue // its definitions would shadow the next copy's
 		}
 		data, err := os.ReadFile(name)
 		if err != nil {

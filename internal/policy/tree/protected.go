@@ -25,7 +25,7 @@ func flatten(groups []protectedGroup) (all []string) {
 
 // protectedByDefault returns the built-in list. The files of agents in it are those that the
 // agents' documentation names, as of 2026-11: AGENTS.md, and each agent's own files and
-// directories. Most agents look in every directory from the root to the file at work.
+// directories. Most agents look in every directory from the root to that of the file they work on.
 func protectedByDefault() []protectedGroup {
 	return []protectedGroup{
 		{"GitHub's own files", []string{
