@@ -30,23 +30,25 @@ type IssueCriterion struct {
 // Limits of what is read of an issue.
 const (
 	maxIssueCriteria = 200
-	maxCriterion     = 2000 // characters of one criterion
+	maxCriterion     = 2000 // characters of a hint or a description; a longer description is shortened
 )
 
-// bulletLine is a line of an acceptance block with one criterion.
-var bulletLine = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?(\S.*)$`)
+// criterionLine matches a line of an acceptance block that states a criterion, with or without a
+// bullet and a box.
+var criterionLine = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?(\S.*)$`)
 
-// lineFirst matches a block that begins with a box or a link. Its first line is a criterion without
-// a bullet, and must not be taken for a list of YAML or JSON.
-var lineFirst = lazyregexp.New(`^[ \t\r\n]*\[(?:[ xX]\][ \t]+\S|[^\]\n]*\][(\[])`)
+// boxOrLinkFirst matches a block that begins with a box or a link. Its first line is a criterion
+// without a bullet, and must not be taken for a list of YAML or JSON.
+var boxOrLinkFirst = lazyregexp.New(`^[ \t\r\n]*\[(?:[ xX]\][ \t]+\S|[^\]\n]*\][(\[])`)
 
 // FromIssue returns the criteria that an issue's text states. They are in its fenced blocks named
 // acceptance, or if there is no such block, in the task list under a heading "Acceptance criteria".
 // A block has one criterion on each line, or is YAML or JSON: a list of texts or of criteria, or a
 // request with acceptance_criteria. Text that readers of the issue do not see, such as comments, is
 // ignored, and so are block quotes and footnotes. unboxed is the number of list items under the
-// heading that have no box, and so state no criterion. A block that cannot be read, and text beyond
-// the limits, is an error, which names the place.
+// heading that have no box, and so state no criterion. It is an error if a block cannot be read, if
+// there are too many criteria, or if a hint is too long. Other texts are shortened if they are too
+// long.
 func FromIssue(body string) (found []IssueCriterion, unboxed int, err error) {
 	doc := markdown.Scan(body)
 	blocks := false
@@ -108,10 +110,10 @@ var (
 
 // fromBlock reads a block: YAML or JSON if it looks like that, otherwise one criterion on each line.
 func fromBlock(block string) (found []IssueCriterion, err error) {
-	isYAML := mappingLine.MatchString(block) || structured.MatchString(block) && !lineFirst.MatchString(block)
+	isYAML := mappingLine.MatchString(block) || structured.MatchString(block) && !boxOrLinkFirst.MatchString(block)
 	if !isYAML {
 		for line := range strings.Lines(block) {
-			if m := bulletLine.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
+			if m := criterionLine.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
 				item := strings.TrimSpace(m[1])
 				found = append(found, IssueCriterion{Criterion: Criterion{Description: item, Hint: item}})
 			}
@@ -154,7 +156,7 @@ func criterionOf(item any) (c Criterion, err error) {
 	}
 	m, ok := item.(map[string]any)
 	if !ok {
-		return c, fmt.Errorf("it is neither a text nor a mapping with description and validation_hint")
+		return c, fmt.Errorf("it is blank, or neither a text nor a mapping with description and validation_hint")
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		_, isList := m[name].([]any)

@@ -124,7 +124,8 @@ func explain(t testing.TB, seed uint64, diary *[]string) {
 	}
 }
 
-// anyTarget allows items to act on both the issue and the pull request.
+// anyTarget allows items to act on both the issue and the pull request. Review comments may still
+// act only on the pull request of the event.
 func anyTarget(b *bench) *bench {
 	for k, kc := range b.pol.Kinds {
 		kc.Target.Any = k != "create-pull-request-review-comment"
@@ -158,8 +159,8 @@ func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
 	})
 }
 
-// TestTwoEqualAttemptsEndWithOneOfEach plays two runs that are both on a later attempt, with
-// the settings that every run has.
+// TestTwoEqualAttemptsEndWithOneOfEach plays two runs that are both on the second attempt, on
+// GitHub's own runners.
 func TestTwoEqualAttemptsEndWithOneOfEach(t *testing.T) {
 	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
@@ -280,7 +281,7 @@ type chaos struct {
 	stranger *stranger
 	// hasDraft is set where a person who uses the same account has not submitted a review.
 	hasDraft bool
-	replayed bool // every process has the same attempt
+	replayed bool // the method attempt runs each process in the same attempt of the job
 	late     int  // writes that take effect after their client has stopped waiting
 	diary    []string
 }
@@ -305,7 +306,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	c.bench = newSkewedBench(t, fixture(), o, c.skew)
 	ev := []string{"pull_request", "pull_request", "workflow_dispatch", "discussion"}[r.IntN(4)]
 	c.triggeredBy(ev)
-	c.ev.Time = c.ev.Time.Add(c.skew) // GitHub's own
+	c.ev.Time = c.ev.Time.Add(c.skew) // by GitHub's clock
 	if r.IntN(8) == 0 {
 		c.ev.Time = time.Time{} // like the event of a schedule
 	}
@@ -351,7 +352,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	if r.IntN(4) == 0 {
 		c.pace = githubapi.PaceConfig{}
 	}
-	c.write("%s, lag %v (each another: %v), skew %v, %d a page, self-hosted %v, paced %v", ev, c.lag, o.LagOf != nil, c.skew, o.PerPage, c.cfg.Run.SelfHosted, c.pace == githubapi.PaceConfig{})
+	c.write("%s, lag %v (at random up to it: %v), skew %v, %d a page, self-hosted %v, paced %v", ev, c.lag, o.LagOf != nil, c.skew, o.PerPage, c.cfg.Run.SelfHosted, c.pace == githubapi.PaceConfig{})
 	for _, it := range c.items {
 		c.write("  item: %s", it.name)
 	}
@@ -546,12 +547,12 @@ func (c *chaos) checkResults(before, after githubtest.Fixture, results []Result)
 		}
 	}
 	for i, r := range results {
-		c.pointsAtItem(after, c.items[i], r)
+		c.objectExists(after, c.items[i], r)
 	}
 }
 
-// pointsAtItem asserts that a result's object exists.
-func (c *chaos) pointsAtItem(st githubtest.Fixture, it chaosItem, r Result) {
+// objectExists asserts that a result's object, if there is one, is on the server.
+func (c *chaos) objectExists(st githubtest.Fixture, it chaosItem, r Result) {
 	if r.Object != nil && r.Object.ID != 0 && !exists(st, r.Object.ID) {
 		c.t.Errorf("%s: %s, but its object does not exist: %+v", it.name, r.State, *r.Object)
 	}
@@ -629,8 +630,9 @@ func (c *chaos) checkDrafts(reviews []*githubtest.Review) {
 	}
 }
 
-// ownThings returns everything that our account made or changed, sorted, without footers, keys and
-// numbers. Review comments are left out, because their place depends on what GitHub refuses.
+// ownThings returns the issues and discussions with the comments of our account, sorted, without
+// footers, keys and numbers. It leaves out the issues that others added. It also leaves out review
+// comments, because their place depends on what GitHub refuses.
 func ownThings(st githubtest.Fixture) []string {
 	var out []string
 	add := func(where, text string) {

@@ -136,9 +136,9 @@ func (x *executor) recent() time.Time {
 	return from
 }
 
-// unreconciled returns the lists to look at, and when the last of their objects was created. If
-// review comments were written, these are all lists in which another run may have put them. The
-// list of reviews comes after that of their comments.
+// unreconciled returns the lists to look at, and when the last object that may have a duplicate was
+// created. If review comments were written, these are all lists in which another run may have put
+// them. The list of reviews comes after that of their comments.
 func (x *executor) unreconciled() (lists []listID, last time.Time) {
 	var found set[listID]
 	for _, c := range x.created {
@@ -165,7 +165,7 @@ func (x *executor) unreconciled() (lists []listID, last time.Time) {
 	return found.all, last
 }
 
-// reconcileObserved removes the duplicates among what Observe adopted.
+// reconcileObserved removes the duplicates among the objects that the plan adopts.
 func (x *executor) reconcileObserved(ctx context.Context) {
 	for i := range x.plan.Operations {
 		op := &x.plan.Operations[i]
@@ -237,7 +237,8 @@ func trueFirst(a, b bool) int {
 
 // keepLowest keeps, of the objects of one family, those that come first and together carry
 // everything. It removes or closes the others, and notes that in the results of the entries
-// that they carry.
+// that they carry. It leaves alone what is closed or answered, and everything else if the first one
+// is closed.
 //
 // Check runs cannot be removed. GitHub itself shows only the newest of a name.
 func (x *executor) keepLowest(ctx context.Context, family []Object, entries []*entry) {

@@ -88,7 +88,7 @@ func (x *Execution) Receive(wait time.Duration) (message string, ok bool, err er
 	return message, err == nil, err
 }
 
-// engineTx is the engine's transaction as the store's.
+// engineTx implements store.Tx with a transaction of the engine.
 type engineTx struct{ tx dbos.Tx }
 
 func (t engineTx) Native() any { return t.tx }

@@ -207,7 +207,7 @@ var npmPackages = map[string][]string{
 	"Prettier": {"prettier"}, "Biome": {"@biomejs/biome"}, "dprint": {"dprint"}, "Oxfmt": {"oxfmt"}, "ESLint": {"eslint"}, "Oxlint": {"oxlint"},
 }
 
-// style returns how the formatter and the linter of a project's directory are done.
+// style returns how the checks Formatter and Linter of a project's directory are done.
 func (p *project) style(dir string, l Language, w wording) map[Check]choice {
 	tools := toolsOf(l)
 	named := map[Check][]namedTool{}
@@ -267,7 +267,7 @@ func unconfigured(check Check, usual []string, formats string) string {
 	why := "the project's files name no " + string(check) + " that is known"
 	switch {
 	case check == Formatter && formats != "":
-		why += ", and " + formats + " lints"
+		why += ", and a usual one could contradict " + formats
 	case len(usual) == 1:
 		why += ", and " + usual[0] + ", the usual one, is not installed"
 	case len(usual) > 1:

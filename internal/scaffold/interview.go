@@ -63,7 +63,7 @@ func (i Interview) Answers(dir *action.Dir) (Answers, error) {
 // ask asks a person for what is not given. The answers so far are the defaults.
 func (i Interview) ask(answers *Answers) (err error) {
 	if i.In == nil {
-		return i.missing()
+		return i.missing(*answers)
 	}
 	q := questions{in: bufio.NewReader(io.LimitReader(i.In, maxAnswers)), out: i.Out}
 	if i.Allow == nil {
@@ -79,12 +79,12 @@ func (i Interview) ask(answers *Answers) (err error) {
 }
 
 // missing returns the error that there is nobody to ask, with the flags that would answer.
-func (i Interview) missing() error {
+func (i Interview) missing(answers Answers) error {
 	var flags []string
 	if i.Allow == nil {
 		flags = append(flags, "--allow")
 	}
-	if i.Agent == nil {
+	if i.Agent == nil && (i.Allow == nil || len(answers.Allow) > 0) {
 		flags = append(flags, "--agent")
 	}
 	if i.CheckPulls == nil {

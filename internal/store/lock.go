@@ -42,8 +42,8 @@ func (s *Store) Lock(ctx context.Context, name string) (release func(), err erro
 
 // heldLock is a lock that this process has taken.
 type heldLock interface {
-	// hold returns nil if nobody else has had the lock since it was taken, and ErrLost if somebody
-	// has. It waits while that cannot be found out.
+	// hold returns nil if nobody else can have had the lock since it was taken, and ErrLost if
+	// somebody has or may have had it. It waits while the database does not answer.
 	hold(ctx context.Context) error
 	free()
 }
@@ -51,8 +51,8 @@ type heldLock interface {
 // Hold returns nil once it is certain that nobody else has had a lock of this store since this
 // process took it; then it is safe to do what only the lock's holder may. A lock on PostgreSQL
 // goes with a connection: where that was interrupted, the lock is taken again, and the error is
-// ErrLost if another process was faster. While the database does not answer, Hold waits until ctx
-// ends; see ReportWaits.
+// ErrLost if another process was faster. A lock of a SQLite store is lost with its file. While the
+// database does not answer, Hold waits until ctx ends; see ReportWaits.
 func (s *Store) Hold(ctx context.Context) error {
 	s.mu.Lock()
 	held := slices.Collect(maps.Values(s.locks))
@@ -70,7 +70,8 @@ func (s *Store) Hold(ctx context.Context) error {
 // is called by one goroutine at a time for each lock.
 func (s *Store) ReportWaits(report func(error)) { s.waits = report }
 
-// ErrLost reports that a lock which this process had was taken by another one.
+// ErrLost reports that another process has taken a lock which this one had, or can take it, because
+// the file of the locks was removed.
 var ErrLost = errors.New("another process has taken over: the connection to the store was interrupted, or the file of its locks was removed; what was recorded is not lost, and this process does nothing more")
 
 // IsLocked reports whether somebody holds a lock.
@@ -93,7 +94,7 @@ func (s *Store) IsLocked(ctx context.Context, name string) (bool, error) {
 }
 
 // LockSoon is LockWithin for a second. A lock may become free that late: if a process was killed
-// while it started another one, that one has the locks until its program begins.
+// while it started a child, the child has the locks until its program begins.
 func (s *Store) LockSoon(ctx context.Context, name string) (release func(), err error) {
 	return s.LockWithin(ctx, name, time.Second)
 }
