@@ -31,7 +31,7 @@ type role struct {
 func (e *Examination) judgeJob(w *workflow, j *job) {
 	r := role{may: map[string]bool{}, need: map[string]bool{}, known: true}
 	for _, s := range j.steps {
-		if s.place == notAirlock && len(s.commands()) == 0 {
+		if !s.isAirlock() {
 			continue
 		}
 		cfg, known := e.policyOf(w, s)
@@ -62,6 +62,9 @@ func (e *Examination) judgeJob(w *workflow, j *job) {
 		e.judgeGateSteps(w, j, r)
 		e.judgeHandover(w, j)
 		for _, before := range w.neededJobs(j) {
+			if before.isOnlyGate() {
+				continue // what it does, strangers do not influence
+			}
 			e.judgeReader(w, before, "the gate's job "+j.id+" uses the results of this job")
 		}
 	case r.foreignCode:
@@ -163,10 +166,9 @@ func (e *Examination) judgeGatePermissions(w *workflow, j *job, r role) {
 
 // judgeGateSteps asks that a gate's job executes nothing else.
 func (e *Examination) judgeGateSteps(w *workflow, j *job, r role) {
-	harmless := []string{"actions/checkout", "actions/download-artifact", "actions/upload-artifact", "actions/create-github-app-token"}
 	for _, s := range j.steps {
 		switch {
-		case !r.foreignCode && (s.place != notAirlock || len(s.commands()) > 0), slices.ContainsFunc(harmless, s.is):
+		case !r.foreignCode && s.isAirlock(), s.servesGate():
 		case s.runsForeignCode(config.SafeOutputs{Checks: config.Checks{Given: true}}):
 			e.add(Finding{Rule: "token-beside-code", Severity: Problem, File: w.path, Line: s.line,
 				What: "the job " + j.id + " runs a pull request's code, and holds the token that writes",
@@ -179,6 +181,13 @@ func (e *Examination) judgeGateSteps(w *workflow, j *job, r role) {
 				Mend: "move the step into the job before, and hand its result over as an artifact"})
 		}
 	}
+}
+
+// isOnlyGate reports whether a job is one of the gate that executes nothing but Airlock.
+func (j *job) isOnlyGate() bool {
+	all := config.SafeOutputs{Checks: config.Checks{Given: true}}
+	isMore := func(s *step) bool { return !s.isAirlock() && !s.servesGate() || s.runsForeignCode(all) }
+	return slices.ContainsFunc(j.steps, (*step).mayWrite) && !slices.ContainsFunc(j.steps, isMore)
 }
 
 // judgeReader asks that a job which a stranger can influence has no permission to write, and that its

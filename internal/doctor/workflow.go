@@ -74,6 +74,7 @@ func (e *Examination) readWorkflows() error {
 		file := path.Join(workflowDirectory, name)
 		raw, err := e.dir.Read(file, maxFile)
 		if err != nil {
+			e.broken = true
 			e.add(Finding{Rule: "unreadable", Severity: Unknown, File: file,
 				What: text.OneLine(err.Error()),
 				Why:  "a workflow that uses Airlock may be in it",
@@ -93,6 +94,7 @@ func (e *Examination) readWorkflow(file string, raw []byte) {
 	var parsed *actionlint.Workflow
 	var problems []*actionlint.Error
 	if err := crash.Try(func() error { parsed, problems = actionlint.Parse(raw); return nil }); err != nil {
+		e.broken = true
 		e.add(Finding{Rule: "syntax", Severity: Unknown, File: file,
 			What: "the workflow cannot be read",
 			Why:  "whether it is sound is not known",
@@ -145,7 +147,7 @@ func newWorkflow(file string, parsed *actionlint.Workflow) *workflow {
 
 func (w *workflow) usesAirlock() bool {
 	return slices.ContainsFunc(w.jobs, func(j *job) bool {
-		return slices.ContainsFunc(j.steps, func(s *step) bool { return s.place != notAirlock || len(s.commands()) > 0 })
+		return slices.ContainsFunc(j.steps, (*step).isAirlock)
 	})
 }
 
@@ -260,8 +262,8 @@ func (s *step) mode() config.Mode {
 	return cmp.Or(config.Mode(mode), config.ModeAll)
 }
 
-// commands returns the commands of airlock that a script runs, except for those with --dry-run,
-// which write nothing.
+// commands returns the commands of airlock that a script runs, such as "apply" and "loop start",
+// except for those with --dry-run, which write nothing.
 func (s *step) commands() (list []string) {
 	// A continued line is one command, and the & of a redirection ends none.
 	script := strings.NewReplacer("\\\n", " ", ">&", ">", "&>", ">").Replace(s.run)
@@ -272,7 +274,11 @@ func (s *step) commands() (list []string) {
 		}
 		for i, word := range words {
 			if (word == "airlock" || strings.HasSuffix(word, "/airlock")) && i+1 < len(words) {
-				list = append(list, words[i+1])
+				name := words[i+1]
+				if name == "loop" && i+2 < len(words) {
+					name += " " + words[i+2]
+				}
+				list = append(list, name)
 			}
 		}
 	}
@@ -287,7 +293,7 @@ func (s *step) runsForeignCode(cfg config.SafeOutputs) bool {
 		mode := s.mode()
 		return mode == config.ModeCheck || mode == config.ModeVerify || mode == config.ModeAll && cfg.Checks.Given
 	}
-	return slices.ContainsFunc(s.commands(), func(c string) bool { return c == "check" || c == "verify" || c == "loop" })
+	return slices.ContainsFunc(s.commands(), func(c string) bool { return c == "check" || c == "verify" || c == "loop start" })
 }
 
 // mayWrite reports whether the step writes to GitHub. If an expression gives its mode, it may write,
@@ -299,6 +305,16 @@ func (s *step) mayWrite() bool {
 		return mode == config.ModeAll || mode == config.ModeApply || mode == config.ModeLoop || mode == ""
 	}
 	return slices.Contains(s.commands(), "apply")
+}
+
+// isAirlock reports whether the step uses one of Airlock's actions or images, or runs a command of
+// airlock.
+func (s *step) isAirlock() bool { return s.place != notAirlock || len(s.commands()) > 0 }
+
+// servesGate reports whether the step uses an action that brings the gate files or a token, and
+// executes nothing of others.
+func (s *step) servesGate() bool {
+	return slices.ContainsFunc([]string{"actions/checkout", "actions/download-artifact", "actions/upload-artifact", "actions/create-github-app-token"}, s.is)
 }
 
 // hasOtherToken reports whether the step is given another token than the job's own, such as an App's.
