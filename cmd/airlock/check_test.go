@@ -98,6 +98,26 @@ func TestActionChecks(t *testing.T) {
 	}
 }
 
+// TestActionWithoutALanguage asserts that a summary which shows what the reviews found does not say
+// that nothing was checked.
+func TestActionWithoutALanguage(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t)
+	h.git.Commit("changes", map[string]string{"shop.zig": "const a = 1;\n"}, "Sell things")
+	h.start = h.git.SHA("changes")
+	ws := newWorkspace(t, nil)
+	h.fill(t, ws.dir, "changes")
+	openToOthers(ws.dir)
+	res := run(t, ws.dir, ws.env(h.env(t), map[string]string{"mode": "check"}), "", "action")
+	if refusesToCheck(t, res) {
+		return
+	}
+	summary := readFile(t, ws.summary)
+	if res.code != 2 || !strings.Contains(summary, "security review | pass |") || !strings.Contains(summary, "## Airlock stopped") || strings.Contains(summary, "Nothing was checked") {
+		t.Errorf("exit code %d\n%s\n%s", res.code, res.stdout, summary)
+	}
+}
+
 // TestActionReportsChecks goes the entire way, in one job and in two: the checks run,
 // and their findings go through intake and policy to the pull request.
 func TestActionReportsChecks(t *testing.T) {
