@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// hostile contains, in one line and without code, everything that must not act.
+// hostile contains, in one line and without a code span, everything that must not act.
 const hostile = "hi @octocat and @octo/team fixes #12 closes octo/repo#3 [here](https://evil.example/a) <img src=https://evil.example/b> " +
 	"<!-- hidden --> <script>alert(1)</script> \u202eevil\u202c \U000e0041 \x1b[31mred " + "<!-- airlock:v1 key=00 -->"
 

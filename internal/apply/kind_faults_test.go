@@ -15,16 +15,17 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// TestFaultsOnEachKind applies each sort of item that the random schedules draw, and lets each of
-// its requests go wrong in each way, once or from then on. The results must be true: an item that
-// is applied or adopted is there, an applied item has an id, and a failed item is not there,
-// unless its result says that this is not known. After another run each item is there once.
+// TestFaultsOnEachKind applies each sort of item that the random schedules draw, and lets requests
+// go wrong, once or from then on. It plays a random part of all combinations of a request and a way
+// to go wrong; with -faults.all, it plays all of them. The results must be true: an item that is
+// applied or adopted is there, an applied item has an id, and a failed item is not there, unless
+// its result says that this is not known. After another run each item is there once.
 func TestFaultsOnEachKind(t *testing.T) {
 	t.Parallel()
 	playFaults(t, append(kindScenes(), ownScenes()...), 150)
 }
 
-// TestFaultsOnCode plays the same faults with the kinds that carry code.
+// TestFaultsOnCode does the same with the kinds that carry code.
 func TestFaultsOnCode(t *testing.T) {
 	t.Parallel()
 	playFaults(t, codeScenes(), 3)

@@ -103,7 +103,7 @@ var vendoredDirs = map[string]bool{
 
 var (
 	// scriptExtensions are those of files that web pages load. People copy such files into
-	// directories that are named after a release, such as jquery-ui-1.13.2.
+	// directories that are named after a release, such as bootstrap-5.3.1.
 	scriptExtensions = map[string]bool{".js": true, ".mjs": true, ".css": true}
 	releaseDir       = lazyregexp.New(`^[A-Za-z][\w.]*[-_]v?\d+\.\d+\.\d+$`)
 )

@@ -42,8 +42,8 @@ type Environment struct {
 // (rule R5), and runs the program a second time to do so. The other commands read GITHUB_TOKEN as
 // other tools do. No core file of any command can contain it. On Linux, other programs of the user
 // cannot read the memory of action, apply and doctor. They can read the memory of commands that run
-// a pull request's code: a process that is closed to others could give no program a network of its
-// own.
+// a pull request's code: Linux does not let a process whose memory is closed to others start a
+// program in a network of its own, unless the user is root.
 func Enter(args, environ []string) (action.Secrets, error) {
 	if err := action.NoCoreFiles(); err != nil {
 		return action.Secrets{}, err

@@ -56,7 +56,7 @@ func (r Release) note() string {
 	case r.Commit != "" && r.isReleased():
 		return ""
 	case r.Commit != "":
-		return fmt.Sprintf("This airlock (%s) is not a release. The workflows name its commit, where the actions build their images in every run, and install it with Go. Run 'airlock init' of a release before others rely on it.", r.Version)
+		return fmt.Sprintf("This airlock (%s) is not a release. The workflows name its commit, and install airlock from it with Go. The actions build their images in every run. Run 'airlock init' of a release before others rely on it.", r.Version)
 	case r.isReleased():
 		return fmt.Sprintf("This airlock does not know the commit of %s, so the workflows name its tag, which can be moved. 'git ls-remote https://github.com/%s %s' prints the commit to put there; the released binaries know theirs.", r.Version, repository, r.Version)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	shorttest.LeaveOut( // these play each combination of answers
+	shorttest.LeaveOut( // it lints the workflows of every choice, for every agent
 		"TestEveryChoiceIsSound",
 	)
 	shorttest.TempInMemory()

@@ -102,7 +102,8 @@ func FindsWith(name string, code int) bool {
 }
 
 // Flags returns the flags with which a tool prints the format that toolreport can read the
-// most from, without changing its exit code. They follow the tool's name and subcommand.
+// most from. They follow the tool's name and subcommand. They may change the exit code: for a
+// file that is not formatted, a recent gofmt ends with 0 without -d, and with 1 with it.
 func Flags(name string) []string {
 	r, _ := rowNamed(name)
 	return r.flags
