@@ -26,8 +26,8 @@ type entry struct {
 	ordinal  int    // among an agent's approved items of the kind, from 0
 	key      string // the key by which a re-run or, if it is stable, a later workflow run finds the object
 	runKey   string // the key by which a re-run finds it; the same as key unless that is stable
-	// keep has the comments that an item of minimise-comments does not minimise. Its keys are
-	// the first halves of the comments' keys, its values their places in the item's list, or
+	// keep has, for an item of minimise-comments, the comments that are still asked for. Its keys
+	// are the first halves of the comments' keys, its values their places in the item's list, or
 	// askedNow for comments that other items ask for.
 	keep map[string]int
 	// withheld is set where the item contains a secret. Neither its texts nor the policy's notes

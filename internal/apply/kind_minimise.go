@@ -87,8 +87,8 @@ func (p *planner) resolvedNow(e *entry) (resolved []resolving, kept []Kept) {
 // another item of this workflow run asks for.
 const askedNow = -1
 
-// keepFor returns the value of entry.keep: by the key of each comment that must stay, its position in
-// the item's own list, or askedNow.
+// keepFor returns the value of entry.keep: by the key of each comment that is still asked for, its
+// position in the item's own list, or askedNow.
 func keepFor(cfg Config, repositoryID int64, e *entry, all []*entry) map[string]int {
 	keep, seen := map[string]int{}, map[string]int{}
 	kind := keyKind(safeoutput.KindCreateReviewComment, true)

@@ -44,7 +44,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		}
 		assertNobodyRuns(t, spec.Identity.UID)
 	})
-	t.Run("the program's end stays its own", func(t *testing.T) {
+	t.Run("the program's own exit code is kept", func(t *testing.T) {
 		spec := unprivileged(t, leaveSleepers+"exit 3")
 		if r := run(t, spec); r.ExitCode != 3 || r.Signal != "" || r.Stdout.String() != strings.Repeat("up\n", 5) {
 			t.Errorf("%+v", r)

@@ -354,6 +354,7 @@ func TestRequestsOfMethods(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture(), func(s *settings) { s.client.Pace = githubapi.PaceConfig{} })
+	start := env.clock.Now()
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -371,5 +372,8 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	if got := githubtest.Peak(env.Requests(), time.Minute, githubtest.Contents); got > 80 {
 		t.Errorf("%d writes in a minute, want at most 80", got)
+	}
+	if passed := env.clock.Now().Sub(start); passed < 19*time.Second {
+		t.Errorf("20 writes took %v, want a second between one and the next", passed)
 	}
 }

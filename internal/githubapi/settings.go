@@ -18,8 +18,8 @@ type WorkflowPermissions struct {
 
 func (w WorkflowPermissions) identified() bool { return w.Default != "" }
 
-// WorkflowPermissions reads the settings for the tokens of workflows. It takes the permission to
-// administer the repository, which a workflow's own token never has.
+// WorkflowPermissions reads the settings for the tokens of workflows. The client's token needs the
+// permission to read the administration of the repository, which a workflow's own token never has.
 func (c *Client) WorkflowPermissions(ctx context.Context, r Repo) (WorkflowPermissions, error) {
 	op := reading(r, "read the settings for workflows")
 	op.needs = "administration=read"
@@ -43,8 +43,8 @@ func (c *Client) ActionsSecrets(ctx context.Context, r Repo) (names []string, er
 	}), nameKey)
 }
 
-// CodeScanningEnabled reports whether a repository takes reports for code scanning. It takes the
-// permission to read alerts.
+// CodeScanningEnabled reports whether a repository accepts reports for code scanning. The client's
+// token needs the permission to read alerts.
 func (c *Client) CodeScanningEnabled(ctx context.Context, r Repo) (bool, error) {
 	op := listing(r, "look for code scanning")
 	op.needs = "security_events=read"

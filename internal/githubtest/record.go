@@ -9,12 +9,13 @@ import (
 
 // Request is one request as it was received. No secret is kept.
 type Request struct {
-	Seq       int             `json:"seq"` // counts from 1
-	At        time.Time       `json:"at"`
-	Method    string          `json:"method"`
-	Path      string          `json:"path"` // below the API's base, decoded
-	Query     url.Values      `json:"query,omitempty"`
-	Operation string          `json:"operation"` // GitHub's operation id, or graphql/ and the operation's name
+	Seq    int        `json:"seq"` // counts from 1
+	At     time.Time  `json:"at"`
+	Method string     `json:"method"`
+	Path   string     `json:"path"` // decoded; that of a REST request is below the API's base
+	Query  url.Values `json:"query,omitempty"`
+	// Operation is GitHub's operation id, or graphql/ or git-http/ and the operation's name.
+	Operation string          `json:"operation"`
 	Write     bool            `json:"write"`
 	Content   bool            `json:"content"` // creates content
 	Body      json.RawMessage `json:"body,omitempty"`

@@ -27,8 +27,8 @@ type delimStack struct {
 	all  []delim // every run so far; those on the stack are linked
 	last int32   // the top, -1 for none
 	// budget limits the steps back in the search for openers, because cmark's
-	// search is quadratic on some hostile texts. Once it is used up no more
-	// emphasis is found, and addresses around it are not linked.
+	// search is quadratic on some hostile texts. Once it is used up, no more
+	// emphasis is found, and every further underscore counts as a part of an address.
 	budget int
 }
 

@@ -13,7 +13,8 @@ import (
 // Status is how a check, or the validation, ended.
 type Status string
 
-// The statuses. Only build and tests can be skipped, and that counts as passing.
+// The statuses. Skipped counts as passing. In an output that conforms to its schema, only build and
+// tests can be skipped.
 const (
 	Pass    Status = "pass"
 	Fail    Status = "fail"

@@ -18,7 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	shorttest.LeaveOut( // these start real tools, or write thousands of files
+	shorttest.LeaveOut( // these start real tools, or make thousands of files or findings
 		"TestTheDocumentsExampleIsTrue", "TestSnapshotIsBounded", "TestNamedTestReally", "TestMoreFilesThanAProgramTakes", "TestWhatIsLeftOutIsNoted",
 		"TestGoProjects",
 	)

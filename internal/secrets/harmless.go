@@ -109,8 +109,8 @@ var (
 		`(?:next|page|paging|continuation|change|sync|marker|sequence|lock|idempotency|cancel|request|client|resume|upload)[ _-]?token|accessor|` +
 		`pub(?:lic)?[ _-]?key|(?:cache|partition|primary|foreign|sort|object|row|storage|map|hot|repository|root|signing|targets|snapshot|bucket|shard|lookup|issue|translation|i18n|event|config|registry|answer|route|dedup\w*|group\w*)[ _-]?key|` +
 		`key[ _-]?(?:id|path|name|file|type|usage|prefix|words?|board|frame|code|chain|ring|space|stone|spec|alias|arn|uri|url)|(?:token|secret|credential|access|auth\w*|api)[ _-]?(?:id|name|path|type|file|uri|url|endpoint|version|arn|class|method|mode|scope|level)\b|[a-z](?:_id|-id|(?-i:Id|ID))["']?[ \t]*[:=]`)
-	// digestPrefix matches what a value begins with that is the digest of a module or a package in a
-	// lock file, such as h1: and sha512-.
+	// digestPrefix matches the beginning of a digest of a module or a package as lock files have it,
+	// such as h1: and sha512-.
 	digestPrefix = lazyregexp.New(`^(?:` + digestLabel + `)`)
 	// afterDigestPrefix matches the same directly before the value.
 	afterDigestPrefix = lazyregexp.New(`\b(?:` + digestLabel + `)$`)
