@@ -51,6 +51,8 @@ func (v *verification) claimedFile(file string, changed []string, comparedWith s
 	switch {
 	case err != nil && exists:
 		return result(Blocked, "It cannot be looked at: %v.", err)
+	case !exists && unknown != nil:
+		return result(Blocked, "There is no such file, and whether it was deleted cannot be determined: %s.", strings.TrimSuffix(v.maskLine(unknown.Error()), "."))
 	case !exists && !isChanged:
 		return result(Fail, "There is no such file.")
 	case unknown != nil:

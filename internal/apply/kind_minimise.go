@@ -142,7 +142,7 @@ func (w *minimiseWork) execute(ctx context.Context, x *executor, op *Operation) 
 			hidden++
 			notes = append(notes, s.there.URL+": resolved")
 		}
-		if lacksPermission(failed) || ctx.Err() != nil {
+		if failed != nil && (lacksPermission(failed) || ctx.Err() != nil) { // the others would fail alike
 			break
 		}
 	}

@@ -325,6 +325,25 @@ func TestResolvingWhereAnswersAreLost(t *testing.T) {
 	}
 }
 
+// TestResolvingInterrupted asserts that a comment which was not resolved is told of, although the
+// write before it succeeded.
+func TestResolvingInterrupted(t *testing.T) {
+	b := ownBench(t, githubtest.Options{})
+	allFine(t, b.runOwn(findings("one", "two", "three")))
+	plan := b.push().planOf(b.approve(findings("three")))
+	ctx, cancel := context.WithCancel(t.Context())
+	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+		if r.Operation == "pulls/update-review-comment" {
+			cancel()
+		}
+		return githubtest.Fault{}
+	})
+	r := execute(ctx, b.deps, plan)
+	if len(r) != 2 || r[1].State == Applied || !strings.Contains(r[1].Message, "only 1 of 2 review comments could be resolved") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestResolvingWithoutPermission(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	allFine(t, b.runOwn(findings("one", "two", "three")))
