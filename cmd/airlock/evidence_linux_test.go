@@ -18,7 +18,7 @@ func onDisks(t *testing.T, dir, script string, stdin string, args ...string) *ex
 		namespaces = "-m"
 	}
 	for parent := dir; parent != filepath.Clean(os.TempDir()) && parent != "/"; parent = filepath.Dir(parent) {
-		_ = os.Chmod(parent, 0o755) // so that this user gets there
+		_ = os.Chmod(parent, 0o755) // so that the user of the checks gets there
 	}
 	cmd := exec.CommandContext(t.Context(), "unshare", append([]string{namespaces, "sh", "-c", script + ` exec "$@"`, "sh", binary}, args...)...)
 	cmd.Dir, cmd.Env, cmd.Stdin = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + t.TempDir(), "USER=u"}, strings.NewReader(stdin)

@@ -27,7 +27,7 @@ func TestNewBranchesGetOutOfTheWay(t *testing.T) {
 		{"taken", []string{"airlock/fix"}, nil, nil, nil, "fix", "airlock/fix-2", `the branch "airlock/fix" contains no commit that this workflow made for this subject; so the changes go to "airlock/fix-2"`},
 		{"case twin", []string{"airlock/Fix"}, nil, nil, nil, "fix", "airlock/fix-2", `differs from "airlock/Fix" only in case`},
 		{"case twin of a directory", []string{"airlock/Fix/login"}, nil, nil, nil, "fix", "airlock/fix-2", `cannot exist next to the branch "airlock/Fix/login"`},
-		{"case twin of the base", nil, nil, nil, anyName, "Topic", "Topic-2", `differs from "topic" only in case`},
+		{"case twin without a prefix", nil, nil, nil, anyName, "Topic", "Topic-2", `differs from "topic" only in case`},
 		{"directory", []string{"airlock/fix"}, nil, nil, nil, "fix/login", "airlock/fix-login", `cannot exist next to the branch "airlock/fix"`},
 		{"directory and its substitute", []string{"airlock/fix", "airlock/fix-login"}, nil, nil, nil, "fix/login", "airlock/fix-login-2", `cannot exist next to the branch "airlock/fix"`},
 		{"branch below it", []string{"airlock/fix/login"}, nil, nil, nil, "fix", "airlock/fix-2", `cannot exist next to the branch "airlock/fix/login"`},

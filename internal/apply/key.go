@@ -106,7 +106,7 @@ func targetKey(t policy.Target) string {
 	return "#" + strconv.Itoa(t.Number)
 }
 
-// An object that a later workflow run finds again has a marker of 145 digits:
+// An object with a stable name, by which later workflow runs find it, has a marker of 145 digits:
 //
 //	64  what it is: the kind, the target and the stable name
 //	64  its scope: the part that its stable name shares with others

@@ -155,7 +155,7 @@ func TestAPlanWithoutATokenReadsTheEvent(t *testing.T) {
 		{"an event without the branch", func(ev *event.Event) { ev.Head, ev.Fork = event.Ref{}, true }, aPush, "staged"},
 		{"a fork", func(ev *event.Event) { ev.Fork, ev.Head.Ref = true, "main" }, aPush, "skipped(fork-head)"},
 		{"the default branch", func(ev *event.Event) { ev.Head.Ref = "main" }, aPush, "denied(default-branch)"},
-		{"the branch it goes to", func(ev *event.Event) { ev.Base.Ref = "topic" }, aPush, "denied(base-branch)"},
+		{"the pull request's base", func(ev *event.Event) { ev.Base.Ref = "topic" }, aPush, "denied(base-branch)"},
 		{"another branch's name", func(ev *event.Event) {}, `{"type":"push-to-branch","branch":"other"}`, "denied(branch)"},
 		{"its own branch's name", func(ev *event.Event) {}, `{"type":"push-to-branch","branch":"topic"}`, "staged"},
 	} {
@@ -189,7 +189,7 @@ func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 		{"labels there", func(s *policy.ChangeSettings) { s.RequiredLabels = []string{"BUG"} }, func(i *githubtest.Issue) { i.Labels = []string{"bug"} }, "applied"},
 		{"closed", nil, func(i *githubtest.Issue) { i.State = "closed" }, "skipped(closed)"},
 		{"fork", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/repo" }, "skipped(fork-head)"},
-		{"a fork's branch of the same name", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork, i.Pull.Head.Ref = "someone/repo", "main" }, "skipped(fork-head)"},
+		{"a fork's branch with the name of the default branch", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork, i.Pull.Head.Ref = "someone/repo", "main" }, "skipped(fork-head)"},
 		{"fork of a repository without an id", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/repo" }, "skipped(fork-head)"},
 		{"default branch", nil, func(i *githubtest.Issue) { i.Pull.Head.Ref = "main" }, "denied(default-branch)"},
 		{"protected", nil, nil, "denied(protected-branch)"},

@@ -13,9 +13,9 @@ import (
 // fleeing starts a process that leaves group, session and parent, and ignores signals.
 const fleeing = `setsid sh -c '(trap "" TERM HUP; sleep 600 & echo $! > pid.new; mv pid.new pid; wait) &' ; while ! test -s pid; do sleep 0.01; done; `
 
-// TestSupervisedProgramEndsAsItDoes asserts that input, output, environment and result are those of the
+// TestSupervisorChangesNothing asserts that input, output, environment and result are those of the
 // program, as without a supervisor, and that a program that is not there is an error.
-func TestSupervisedProgramEndsAsItDoes(t *testing.T) {
+func TestSupervisorChangesNothing(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]struct {
 		code           int

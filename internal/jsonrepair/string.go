@@ -283,8 +283,9 @@ const (
 )
 
 // judge decides what the delimiter at pos, width bytes wide, is. The string ends
-// there only if what follows is a comma with a key or value, closers that fit,
-// the end of the input, or a key whose comma is missing: see lacksComma.
+// there only if what follows is a comma and what may come after one (see
+// canFollowComma), closers that fit, the end of the input, or a key whose comma
+// is missing (see lacksComma).
 //
 // inQuotation reports whether a quotation inside the string is open, and judge
 // updates it. A delimiter that may be an inch mark or an apostrophe opens no
@@ -448,8 +449,8 @@ func (f *fixer) canOpen(prev rune, after int, unpaired bool) bool {
 
 // looksLikeEnd reports whether the delimiter that ends at an offset looks like the end of
 // its string, although nothing that fits follows: a comma may be missing or be
-// another character, or strings may be joined. If the delimiter is doubtful, a
-// key after it is enough.
+// another character, or strings may be joined. If the delimiter is doubtful, it
+// is enough that the next string is a key, even if there are words before it.
 func (f *fixer) looksLikeEnd(q quote, after int, doubtful bool) bool {
 	if p := f.nextToken(after); p > after && f.isKey(p) {
 		return true

@@ -101,7 +101,7 @@ func (p *inlineParser) footnoteRef(b *bracket, end int) bool {
 }
 
 // footnote returns the index of the footnote with a label. length is the label's length as cmark
-// measures it. If that is not the real length, no footnote is found.
+// measures it. If the label is shorter, as that of [\^label] is, no footnote is found.
 func (p *inlineParser) footnote(label Span, length int) (int, bool) {
 	if length < 1 || length > maxLabel || len(p.s.footnotes) == 0 || length != label.End-label.Start {
 		return 0, false

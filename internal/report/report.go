@@ -67,8 +67,8 @@ type Report struct {
 	Results  []apply.Result `json:"results"`
 	Rejected []Rejected     `json:"rejected"`
 	Dropped  []Dropped      `json:"dropped"`
-	// Own are the results of Airlock's own items, which publish what the checks found. They
-	// are not in Counts.
+	// Own are the results of Airlock's own items, such as those that publish what the checks
+	// found. They are not in Counts.
 	Own []apply.Result `json:"own_results,omitempty"`
 	// Earlier are the errors that a collecting job listed in its document. They are not in
 	// Counts.

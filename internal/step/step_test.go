@@ -113,7 +113,7 @@ func TestRunCollects(t *testing.T) {
 	}
 }
 
-// TestExitCodes asserts the exit code of each way in which a step can end, that the summary has the
+// TestExitCodes asserts the exit codes of steps that do not succeed, that the summary has the
 // reason, and that the log has one annotation with it, except where lines were only rejected.
 func TestExitCodes(t *testing.T) {
 	for name, c := range map[string]struct {
