@@ -20,6 +20,7 @@ import (
 type tree struct {
 	files   map[string]string
 	changed []string
+	unknown error  // why it is not known what changed
 	printed string // by a command that fails; "" for one that succeeds
 
 	mu     sync.Mutex
@@ -29,7 +30,9 @@ type tree struct {
 func (w *tree) Branch() (string, error)                              { return "main", nil }
 func (w *tree) IsAt(string) bool                                     { return false }
 func (w *tree) HasCommit(_ context.Context, id string) (bool, error) { return id == "c0ffee", nil }
-func (w *tree) Changed(context.Context) ([]string, string, error)    { return w.changed, "main", nil }
+func (w *tree) Changed(context.Context) ([]string, string, error) {
+	return w.changed, "main", w.unknown
+}
 func (w *tree) Paths(context.Context) (paths []string, err error) {
 	for name := range w.files {
 		paths = append(paths, name)
@@ -470,6 +473,23 @@ func TestGates(t *testing.T) {
 		if got := strings.Join(gates, " "); got != c.gates || r.NextStep != c.want {
 			t.Errorf("%s: gates %s, next %s", c.name, got, r.NextStep)
 		}
+	}
+}
+
+// TestClaimsWithoutGit asserts that a file which may have been deleted is not called a wrong claim.
+func TestClaimsWithoutGit(t *testing.T) {
+	d := deps(&tree{files: map[string]string{"a.md": "x"}, unknown: errors.New("there is no git clone")})
+	r, err := acceptance.Verify(t.Context(), request(t, `"validation_type": "code", "claimed_evidence": {"files_modified": ["a.md", "b.md", "../c.md"]}`, "a.md"), acceptance.Config{Trust: acceptance.Owner}, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, claim := range r.Claims {
+		got = append(got, string(claim.Status)+" "+claim.Evidence)
+	}
+	want := []string{"BLOCKED Whether it is changed", "BLOCKED There is no such file, and whether it was deleted", "FAIL "}
+	if !slices.EqualFunc(got, want, strings.HasPrefix) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
