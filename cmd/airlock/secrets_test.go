@@ -39,9 +39,10 @@ func inUTF16(text string) string {
 	return string(out)
 }
 
-// TestWhatCountsAsASecretInChanges asserts which texts in changes count as secrets: those in forms
-// that issuers document, also in other encodings. Values that have another explanation, such as a
-// UUID, do not count.
+// TestWhatCountsAsASecretInChanges asserts which texts in changes count as secrets: known values,
+// tokens and keys in the forms that their issuers document, and passwords in URLs and files of
+// settings, also in other encodings. Values that have another explanation, such as a UUID, do not
+// count.
 func TestWhatCountsAsASecretInChanges(t *testing.T) {
 	t.Parallel()
 	const known = "tr0ub4dor&3-tr0ub4dor"
@@ -115,7 +116,7 @@ func TestOwnerAllowsASecret(t *testing.T) {
 	assertSays(t, res, 1, "denied (secret)", "line 1, column 18")
 	digest := regexp.MustCompile(`values: \[([0-9a-f]{64})\]`).FindStringSubmatch(res.stderr)
 	if digest == nil || strings.Contains(res.stderr, value) {
-		t.Fatalf("no digest:\n%s", res.stderr)
+		t.Fatalf("no digest, or the value is shown:\n%s", res.stderr)
 	}
 	writeFile(t, filepath.Join(s.dir, "allows.yml"), bothCodeKinds+"allowed-secrets:\n  values: ["+digest[1]+"]\n")
 	assertSays(t, s.run("--config", "allows.yml"), 0)

@@ -310,7 +310,8 @@ func TestWorkspaceSeriesOfCommitsAndMore(t *testing.T) {
 	}
 }
 
-// TestWorkspaceSeriesNotes asserts what of a work tree is left out, and which of it a note names.
+// TestWorkspaceSeriesNotes asserts which changes in a work tree are left out, and which of those a
+// note names.
 func TestWorkspaceSeriesNotes(t *testing.T) {
 	t.Parallel()
 	nested := func(c clone, dir string) {

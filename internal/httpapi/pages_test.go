@@ -244,8 +244,8 @@ func TestPagesAreGuarded(t *testing.T) {
 	}
 }
 
-// TestStartPageIsForBrowsers asserts that a request to "/" which does not accept HTML, or posts
-// something, gets the API's 404, and that what the page refers to is served.
+// TestStartPageIsForBrowsers asserts that a request to "/" that does not name HTML in its Accept
+// header, or posts something, gets the API's 404, and that what the page refers to is served.
 func TestStartPageIsForBrowsers(t *testing.T) {
 	t.Parallel()
 	b := &browser{api: start(t, nil)}

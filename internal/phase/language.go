@@ -23,7 +23,7 @@ const (
 // languages has a row for each language, in the order in which their markers count.
 var languages = []struct {
 	language Language
-	alias    string   // the spec's short form
+	alias    string   // the spec's other name
 	endings  []string // of its files
 	markers  []string // files of a project in it; one may be a pattern of path.Match
 	tools    func() []tool
@@ -37,8 +37,8 @@ var languages = []struct {
 	{Java, "java", []string{".java"}, []string{"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}, javaTools},
 }
 
-// LanguageNamed returns the language of a name, which may be one of the spec's short
-// forms, such as "js".
+// LanguageNamed returns the language of a name, which may be one of the spec's other
+// names, such as "js".
 func LanguageNamed(name string) (language Language, ok bool) {
 	for _, l := range languages {
 		if name == string(l.language) || name == l.alias {

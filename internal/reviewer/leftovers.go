@@ -387,7 +387,8 @@ func (c *codeFile) commentEnding(line int) string {
 var (
 	// programPath matches paths of programs, whose work it is to print.
 	programPath = lazyregexp.New(`(?i)(^|/)(bin|cli|cmd|commands?|scripts?|tools?|tasks?|examples?|samples?|demos?|docs?|bench(marks?)?)/|(^|/)(main|cli|index|setup|manage|build)\.\w+$|\.rake$`)
-	// outcry matches texts that only show that the program reached a line: "here", ">>> 2".
+	// outcry matches texts that only show that the program reached a line, such as "here" and
+	// ">>> here 2", and texts that are marked as debugging, such as "DEBUG: x".
 	outcry = lazyregexp.New(`(?i)^[\W_]*(debug(ging)?|(i am |i'm |got |in |we get |we are )?here|reached( here)?|wtf|asdf+\w*|qwerty?|xxx+|yyy+|zzz+|aaa+|bbb+)[\W_]*\d*[\W_]*$|^[\W_]*(DEBUG|XXX+)\b\s*[:>-]`)
 	// label matches a name that labels its own value, with a placeholder: "n = %v\n".
 	label = lazyregexp.New(`^[\W_]*([A-Za-z_][\w.\[\]()]*)\s*(?:=+|:|->|=>)?\s*(?:(%[+#]?[a-z]|\{[^}]*\})|\\n|\W)*$`)

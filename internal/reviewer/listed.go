@@ -371,9 +371,10 @@ func (m *matcher) alwaysLeaves(body extent) bool {
 	return false
 }
 
-// conditional returns the condition of the statement that begins with the word at index i, the
-// block that depends on it, and whether the block runs if the condition is true. A statement that
-// leaves if the condition is runsIf, such as "return if a", or an assertion, has an empty block.
+// conditional returns the condition that follows the word at index i, if that is "if" or a similar
+// word, the block that depends on the condition, and whether the block runs if the condition is
+// true. A statement such as "return if a", or an assertion, has an empty block. It leaves if the
+// condition has the value of runsIf.
 func (m *matcher) conditional(i int) (asked, body extent, runsIf bool) {
 	word := m.written(i)
 	switch {

@@ -271,8 +271,9 @@ var (
 		},
 		R32: []unicode.Range32{{0x10ac0, 0x10aff, 1}}, // Manichaean
 	}
-	// pictographic approximates Extended_Pictographic: exact below U+3300,
-	// entire blocks above, without the skin tones.
+	// pictographic approximates Extended_Pictographic. Below U+3300 it has in addition
+	// a few symbols between those of the property: U+2606, U+2613, U+2686 to U+268F,
+	// U+2706, U+2707 and U+2756. Above, it has entire blocks without the skin tones.
 	pictographic = &unicode.RangeTable{
 		R16: []unicode.Range16{
 			{0xa9, 0xa9, 1}, {0xae, 0xae, 1}, {0x203c, 0x203c, 1}, {0x2049, 0x2049, 1}, {0x2122, 0x2122, 1}, {0x2139, 0x2139, 1},
