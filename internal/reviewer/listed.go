@@ -390,7 +390,9 @@ func (m *matcher) conditional(i int) (asked, body extent, runsIf bool) {
 		asked, _ = m.split(extent{i + 1, min(i+longestExpression, len(m.tokens))}, ":")
 		return asked, extent{asked.to + 1, m.indentedEnd(i)}, true
 	case m.lang.ruby && m.tokens[i].first:
-		asked = m.restOfLine(i + 1)
+		if asked = m.restOfLine(i + 1); word == "assert" {
+			return asked, extent{asked.to, asked.to}, false
+		}
 		return asked, extent{asked.to, m.indentedEnd(i)}, word != "unless"
 	case m.lang.ruby: // return unless a
 		begin := i

@@ -156,6 +156,7 @@ func TestChosenFromAList(t *testing.T) {
 				"    s = params[:s]\n    unless COLUMNS.include?(s)\n      return\n    end\nSINK",
 				"    s = params[:s]\n    if COLUMNS.include?(s)\n    SINK\n    end",
 				"    s = params[:s]\n    return unless s.in?(COLUMNS)\nSINK",
+				"    s = params[:s]\n    assert COLUMNS.include?(s)\nSINK",
 			},
 			true: {
 				"    s = case params[:s]\n    when \"x\"\n      \"a\"\n    else\n      params[:s]\n    end\nSINK",
@@ -165,6 +166,7 @@ func TestChosenFromAList(t *testing.T) {
 				"    made = { y: params[:s] }\n    s = made.fetch(:y)\nSINK",
 				"    made = {y:params[:s]}\n    s = made.fetch(:y)\nSINK",
 				"    s = params[:s]\n    return if COLUMNS.include?(s)\nSINK",
+				"    s = params[:s]\n    assert !COLUMNS.include?(s)\nSINK",
 				"    s = params[:s]\n    log(s) unless COLUMNS.include?(s)\nSINK",
 				"    s = params[:s]\n    return unless COLUMNS.include?(params[:t])\nSINK",
 				"    s = params[:s]\n    return unless params[:all].include?(s)\nSINK",
