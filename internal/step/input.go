@@ -87,7 +87,7 @@ func (s *step) openLines() (io.ReadCloser, error) {
 }
 
 // openAgentOutput opens the agent output of an earlier job, which a setting or a variable names by
-// its path or contains as text. Without that, it opens the file that the input output-file names.
+// its path or contains as text. Without that, it opens the lines that the agent wrote.
 func (s *step) openAgentOutput() (io.ReadCloser, error) {
 	value := cmp.Or(s.settings.AgentOutput, action.FirstSet(s.deps.Getenv, action.AgentOutputVariables()))
 	switch {
@@ -95,7 +95,7 @@ func (s *step) openAgentOutput() (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(value)), nil
 	case value != "":
 		return s.openInput("agent-output", value)
-	case s.settings.OutputFile != "":
+	case s.settings.OutputFile != "", action.FirstSet(s.deps.Getenv, action.LinesVariables()) != "":
 		return s.openLines()
 	}
 	return nil, errors.New("no agent output is named: set the input agent-output to the file of the collecting job, or to its text")
