@@ -83,7 +83,8 @@ type Member struct {
 	Key  string          `json:"key"`
 	// Outcome is what is expected: apply, adopted, skipped, denied or failed.
 	Outcome string `json:"outcome"`
-	// Code and Reason explain an outcome other than apply.
+	// Code and Reason explain an outcome other than apply. Reason is also the message of an item
+	// that is applied without a write, such as a noop.
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	// Texts are the item's texts for people; there are none if one of them contains a secret.
@@ -104,7 +105,8 @@ type ItemText struct {
 	Mode          safeoutput.TextMode
 }
 
-// OutcomeApply is the expected outcome of an item that will be written.
+// OutcomeApply is the expected outcome of an item that will be applied, even if nothing has to be
+// written for it.
 const OutcomeApply = "apply"
 
 // Request is one write request. A value that is only known once something else is done is

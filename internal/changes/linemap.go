@@ -28,11 +28,11 @@ func NewLineMap(patch string) (LineMap, error) {
 	old, shift := 0, 0
 	for line := range strings.SplitSeq(strings.TrimSuffix(patch, "\n"), "\n") {
 		if h, ok := parseHeader(line); ok {
+			m.add(old, shift, false) // the lines between the hunks
 			old = h.oldStart
 			if h.oldCount == 0 { // nothing of the old file: what follows comes after that line
 				old++
 			}
-			m.add(old, shift, false)
 			continue
 		}
 		switch {

@@ -31,6 +31,8 @@ func TestLineMap(t *testing.T) {
 		{"before what was removed", threeHunks, 28, 29, [2]int{28, 29}},
 		{"before lines inserted without context", "@@ -3,0 +4,2 @@\n+x\n+y\n", 3, 3, [2]int{3, 3}},
 		{"after lines inserted without context", "@@ -3,0 +4,2 @@\n+x\n+y\n", 4, 4, [2]int{6, 6}},
+		{"between insertions without context", "@@ -3,0 +4,1 @@\n+x\n@@ -20,0 +22,1 @@\n+y\n", 10, 20, [2]int{11, 21}},
+		{"between removals without context", "@@ -3,1 +2,0 @@\n-x\n@@ -20,1 +18,0 @@\n-y\n", 4, 19, [2]int{3, 18}},
 		{"at the beginning", "@@ -0,0 +1,1 @@\n+x\n", 1, 1, [2]int{2, 2}},
 		{"no line", threeHunks, 0, 0, [2]int{}},
 		{"backwards", threeHunks, 5, 4, [2]int{}},

@@ -28,14 +28,14 @@ func (v *Delivery) comment() string {
 	return out
 }
 
-// table writes the six checks, each with links to its findings or why it did not run. inRun is set
-// for the text of the check run, which GitHub shows next to its annotations.
+// table writes the six checks, each with links to its findings, or with why it did not run or is
+// flaky. inRun is set for the text of the check run, which GitHub shows next to its annotations.
 func (v *Delivery) table(p *page, inRun bool) {
 	var rows [][]string
 	for _, r := range v.doc.rows() {
 		where := v.locationCell(p, r, inRun)
 		if r.status != phase.Fail {
-			where = p.first(r) // the reason why it did not run, or ""
+			where = p.first(r) // why it did not run or is flaky, or ""
 		}
 		rows = append(rows, []string{r.icon() + " " + checkName(r.check), r.graded(), duration(r.time), where})
 	}

@@ -66,8 +66,8 @@ func socket(path string) bool {
 }
 
 // credentialName matches names of variables and settings whose value, if it is plausible, is a
-// credential. It is narrower than the pattern of the variables that isolate does not pass on,
-// because here a wrong match can keep the checks from running.
+// credential. Unlike the pattern of the variables that package isolate does not pass on, it does
+// not match names such as GITHUB_REF, because here a wrong match can keep the checks from running.
 var credentialName = lazyregexp.New(`(?i)token|secret|passw|passphrase|credential|(private|api|access|deploy|ssh|signing|encryption)[-_]?key|(^|[-_])(auth|pat)([-_]|$)|pass$`)
 
 // plausible reports whether a value can be a credential. A value of fewer than four bytes, a

@@ -174,8 +174,8 @@ const createCommitMutation = `mutation CreateCommit($input: CreateCommitOnBranch
 // CreateCommit commits to a branch and returns the commit's id and its address
 // for people. Conflict: the branch is not where it was expected. After Ambiguous,
 // the branch shows what happened: it moves only if the commit was made, and only
-// once, since a second try expects the old head. Forbidden with an empty
-// Error.Permission: a rule protects the branch.
+// once, since a second try expects the old head. Forbidden with neither
+// Error.Permission nor Error.Feature: a rule protects the branch.
 func (c *Client) CreateCommit(ctx context.Context, r Repo, n NewCommit) (sha, url string, err error) {
 	op := creating(r, "commit to the branch %s", asMessage(n.Branch)).checkBranch(n.Branch).checkCommit(n.ExpectedHead)
 	op.slow, op.needs = true, "contents=write"

@@ -176,8 +176,8 @@ func (r *Report) writePlan(b *strings.Builder) {
 	}
 }
 
-// itemNotes returns the messages of those of an operation's items that leave no object on GitHub,
-// and what the doors left out of each item.
+// itemNotes returns, for each of an operation's items, the notes on it, and before them its message
+// if it is applied without a write.
 func (r *Report) itemNotes(op apply.Operation) []string {
 	var notes []string
 	for _, m := range op.Items {

@@ -21,7 +21,7 @@ import (
 // compare reports a difference between the fast path, with the library as its
 // fallback, and the library alone: in a violation's path, its message or its schema path.
 // It also reports members that the fast path accepts although raw does not conform.
-// It returns whether the fast path is sure that raw conforms.
+// It returns whether raw is an object in strict JSON and the fast path is sure that it conforms.
 func compare(t *testing.T, name string, s *Schema, raw []byte) (sure bool) {
 	t.Helper()
 	l, err := s.load()
@@ -49,8 +49,8 @@ func compare(t *testing.T, name string, s *Schema, raw []byte) (sure bool) {
 	return l.fast.accepts(raw)
 }
 
-// comparedSchemas returns every published file, each definition that intake
-// validates with, and SARIF's schema.
+// comparedSchemas returns every published file, each definition of the agents'
+// output, and SARIF's schema.
 func comparedSchemas(t testing.TB) map[string]*Schema {
 	t.Helper()
 	sarif := sarifDocument(t)

@@ -62,9 +62,9 @@ func MembersOf(object []byte) (list []Member, err error) {
 	return list, nil
 }
 
-// Schema is a draft-07 schema, whose formats are asserted. It is read when it
-// is first used, and compiled when the fast path is first unsure. It is safe
-// for concurrent use.
+// Schema is a draft-07 schema, whose formats are asserted. A Schema of New is
+// read when it is first used, and compiled when the fast path is first unsure;
+// Parse does both at once. A Schema is safe for concurrent use.
 type Schema struct {
 	load func() (*loaded, error)
 }
@@ -172,9 +172,6 @@ func (l *loaded) validate(raw []byte) (out []Violation, err error) {
 		return []Violation{*bad}, nil
 	}
 	v, tooLong := trim(root, v, "", "")
-	for i, t := range tooLong {
-		tooLong[i].Path = instancePath(t.Path, v)
-	}
 	if l.patterns != nil { // somebody else wrote the schema
 		b := budget{maxSteps, l.patterns}
 		if !b.affordable(root, v) {
@@ -187,7 +184,11 @@ func (l *loaded) validate(raw []byte) (out []Violation, err error) {
 		}
 	}()
 	err = root.Validate(v)
-	c := collector{document: l.document, value: v, patterns: map[string]*regexp.Regexp{}, found: tooLong}
+	c := collector{document: l.document, value: v, patterns: map[string]*regexp.Regexp{}}
+	for _, t := range tooLong {
+		t.Path = instancePath(t.Path, v)
+		c.add(t)
+	}
 	failure, isInvalid := errors.AsType[*jsonschema.ValidationError](err)
 	switch {
 	case isInvalid:
@@ -204,8 +205,8 @@ const resource = "https://schema.invalid/schema.json"
 
 // compile compiles a schema. The given formats replace the library's of the same names.
 func compile(document any, formats map[string]func(any) bool) (root *jsonschema.Schema, err error) {
-	// The compiler panics on some documents that its meta-schema lets pass,
-	// such as a pattern that Go's regexp does not know.
+	// The compiler panics on some documents that a meta-schema lets pass: that of
+	// draft-04, for example, does not check the names in patternProperties.
 	defer func() {
 		if r := recover(); r != nil {
 			root, err = nil, fmt.Errorf("the schema cannot be compiled: %v", r)

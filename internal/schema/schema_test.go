@@ -159,13 +159,18 @@ func TestAMillionWrongElementsAreCheap(t *testing.T) {
 }
 
 func TestViolationsAreBounded(t *testing.T) {
-	s, err := parse([]byte(`{"items":{"type":"string"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.Validate([]byte(`[` + strings.Repeat("1,", 1499) + `1]`))
-	if err != nil || len(got) != maxViolations+1 || got[maxViolations].Message != "there are 500 more violations" {
-		t.Errorf("Validate gives %d violations, %v, the last %v", len(got), err, got[len(got)-1])
+	for _, c := range []struct{ schema, item string }{
+		{`{"items":{"type":"string"}}`, `1`},
+		{`{"items":{"type":"array","maxItems":0}}`, `[1]`},
+	} {
+		s, err := parse([]byte(c.schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Validate([]byte(`[` + strings.Repeat(c.item+",", 1499) + c.item + `]`))
+		if err != nil || len(got) != maxViolations+1 || got[maxViolations].Message != "there are 500 more violations" {
+			t.Errorf("%s: Validate gives %d violations, %v, the last %v", c.schema, len(got), err, got[len(got)-1])
+		}
 	}
 }
 
