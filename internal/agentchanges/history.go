@@ -15,7 +15,7 @@ import (
 const maxSeries = 1000
 
 // deepen is the remedy for a clone that lacks the base.
-const deepen = "set 'fetch-depth: 0' for actions/checkout, or name the commit that they were made from (changes-base)"
+const deepen = "set 'fetch-depth: 0' for actions/checkout, or name the commit that the changes were made from (changes-base)"
 
 // existing returns the given commits that the repository has, each once, in the given order.
 func (r reader) existing(ctx context.Context, commits []string) ([]string, error) {

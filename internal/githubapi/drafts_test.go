@@ -104,13 +104,13 @@ func TestSeveralMutationsInPart(t *testing.T) {
 		body string
 		want error
 	}{
-		"one was refused":      {`{"data":{"t0":{"thread":{"id":"A"}},"t1":null},"errors":[{"type":"UNPROCESSABLE","path":["t1"],"message":"no"}]}`, nil},
-		"a node is gone":       {`{"data":{"t0":null,"t1":null},"errors":[{"type":"NOT_FOUND","path":["t0"],"message":"gone"}]}`, githubapi.NotFound},
-		"it is gone meanwhile": {`{"data":{"t0":{"thread":{"id":"A"}},"t1":null},"errors":[{"type":"NOT_FOUND","path":["t1"],"message":"gone"}]}`, githubapi.Ambiguous},
-		"it fails meanwhile":   {`{"data":{"t0":{"thread":{"id":"A"}},"t1":null},"errors":[{"path":["t1"],"message":"Something went wrong"}]}`, githubapi.Ambiguous},
-		"limited meanwhile":    {`{"data":{"t0":{"thread":{"id":"A"}},"t1":null},"errors":[{"type":"RATE_LIMITED","path":["t1"],"message":"rate limit exceeded"}]}`, githubapi.Ambiguous},
-		"archived":             {`{"data":{"t0":null,"t1":null},"errors":[{"type":"UNPROCESSABLE","path":["t0"],"message":"Repository was archived so is read-only."}]}`, githubapi.Forbidden},
-		"forbidden":            {`{"data":{"t0":null,"t1":null},"errors":[{"type":"FORBIDDEN","path":["t0"],"message":"Resource not accessible by integration"}]}`, githubapi.Forbidden},
+		"one was refused":         {`{"data":{"t0":{"thread":{"id":"A"}},"t1":null},"errors":[{"type":"UNPROCESSABLE","path":["t1"],"message":"no"}]}`, nil},
+		"a node is gone":          {`{"data":{"t0":null,"t1":null},"errors":[{"type":"NOT_FOUND","path":["t0"],"message":"gone"}]}`, githubapi.NotFound},
+		"gone after the first":    {`{"data":{"t0":{"thread":{"id":"A"}},"t1":null},"errors":[{"type":"NOT_FOUND","path":["t1"],"message":"gone"}]}`, githubapi.Ambiguous},
+		"failed after the first":  {`{"data":{"t0":{"thread":{"id":"A"}},"t1":null},"errors":[{"path":["t1"],"message":"Something went wrong"}]}`, githubapi.Ambiguous},
+		"limited after the first": {`{"data":{"t0":{"thread":{"id":"A"}},"t1":null},"errors":[{"type":"RATE_LIMITED","path":["t1"],"message":"rate limit exceeded"}]}`, githubapi.Ambiguous},
+		"archived":                {`{"data":{"t0":null,"t1":null},"errors":[{"type":"UNPROCESSABLE","path":["t0"],"message":"Repository was archived so is read-only."}]}`, githubapi.Forbidden},
+		"forbidden":               {`{"data":{"t0":null,"t1":null},"errors":[{"type":"FORBIDDEN","path":["t0"],"message":"Resource not accessible by integration"}]}`, githubapi.Forbidden},
 	} {
 		c, _ := script(t, 200, tt.body)
 		taken, err := c.AddReviewThreads(t.Context(), repo, "PR_1", "PRR_1", two)

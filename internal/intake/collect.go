@@ -101,7 +101,7 @@ func (w *documentWriter) addError(e string) {
 }
 
 // errorList is the text of a document's errors: JSON strings, one on each line. It is in
-// parts, so that none of it is copied while it grows.
+// parts, so that at most the last part is copied when it grows.
 type errorList struct {
 	parts [][]byte
 	last  []byte // the part that is being filled

@@ -161,7 +161,7 @@ func TestNoScratch(t *testing.T) {
 	}{
 		"too many files": {t.Context(), func(c *isolate.Config) { c.Copy.Entries = 3 }, "the workspace has more than 3 files and directories"},
 		"too large": {t.Context(), func(c *isolate.Config) {
-			c.Copy.Bytes, c.Workspace = 50, filepath.Join(c.Workspace, "large") // files next to it could be named instead
+			c.Copy.Bytes, c.Workspace = 50, filepath.Join(c.Workspace, "large") // without other files, which the error could name instead
 			if err := errors.Join(os.MkdirAll(filepath.Join(c.Workspace, "deep/er"), 0o755), os.WriteFile(filepath.Join(c.Workspace, "deep/er/file"), make([]byte, 51), 0o600)); err != nil {
 				t.Fatal(err)
 			}

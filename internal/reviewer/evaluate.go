@@ -44,9 +44,10 @@ func (e *evaluator) isLookup(name string) bool {
 	return i > 0 && i+2 < len(name) && 'A' <= name[i+2] && name[i+2] <= 'Z'
 }
 
-// asksObject reports whether the word at index i is a method that returns something an object of
-// the program has for an argument, such as h.images.GetLogo(c.Param("id")). The object is a member
-// of another one. It does not have a type's name, except in Go, and is not a part of a request.
+// asksObject reports whether the word at index i is a method that takes an argument and returns
+// something that an object of the program has, such as h.images.GetLogo(c.Param("id")). The object
+// is a member of another one. It does not have a type's name, except in Go, and is not a part of a
+// request.
 func (e *evaluator) asksObject(i int) bool {
 	if !e.is(i+1, "(") || e.after(i+1) <= i+3 || !e.is(i-1, ".") || !e.isWord(i-2) || !e.is(i-3, ".") || isTypeName(e.written(i-2)) && e.lang.name != "go" {
 		return false
@@ -427,14 +428,16 @@ func (e *evaluator) memberValue(owner value, ownerName, member string) value {
 	return unknownFrom(owner.origin)
 }
 
-// importsModule reports whether a line of Python imports a module of the program: import config.
+// importsModule reports whether Python code imports a name, which is then taken for a module of the
+// program: import config. The name request does not count.
 func (e *evaluator) importsModule(name string) bool {
 	_, after, found := strings.Cut(e.text, "import "+name)
 	return found && name != "" && name != "request" && (after == "" || !isNamePart(after[0]))
 }
 
-// isHarmlessMember reports whether a member is a number, a name that the program gave or, in Ruby,
-// a record's key: a.length, self.class.name, user.id.
+// isHarmlessMember reports whether a member is a number or a name that the program gave: a.length,
+// self.class.name. In Ruby, it may also be a record's key, such as user.id, or a method that the
+// pack lists as clean, such as a.shellescape.
 func (e *evaluator) isHarmlessMember(ownerName, member string) bool {
 	switch {
 	case member == "length", member == "size", member == "__name__", member == "name" && ownerName == "__class__", len(member) > 1 && numericNames[member]:
@@ -499,9 +502,10 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 	return v
 }
 
-// isOwnCall reports whether a call is one of the program's own code: of a function of the file, of
-// a method of the object, and in Java of a method of a field. It knows such calls in JavaScript,
-// Rust and Java only. The operand begins at index start, and the call's bracket is at index open.
+// isOwnCall reports whether a call seems to be one of the program's own code. In JavaScript and
+// Rust, that is a call of a function by its name alone, or of a method of this or self. In Java, it
+// is a call of a method of a field. In other languages it returns false. The operand begins at index
+// start, and the call's bracket is at index open.
 func (e *evaluator) isOwnCall(start, open int) bool {
 	switch e.lang.name {
 	case "javascript", "rust":

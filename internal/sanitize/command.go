@@ -194,7 +194,7 @@ func (p *pass) commands() {
 		case len(codes) > 0 && codes[0].start < start:
 			// The lines of the code span are joined, now or in the next round.
 		case len(tags) > 0 && tags[0].start < start:
-			// The line break in the tag becomes the space as which it is read.
+			// A line break in a tag is read as a space, so a space replaces it.
 			if lineBreak := lineStart(p.src, start) - 1; lineBreak > tags[0].start {
 				p.edit(lineBreak, start, " ", RuleCommands, command)
 			}

@@ -88,8 +88,8 @@ func TestBaseIDs(t *testing.T) {
 	}
 }
 
-// TestLostRunsAreNotDelivered asserts that a run all of whose results were left out is left out
-// as well, because a run without results would close its tool's alerts.
+// TestLostRunsAreNotDelivered asserts that a run is left out if it reports problems and none of them
+// is in a file of the repository, because a run without results would close its tool's alerts.
 func TestLostRunsAreNotDelivered(t *testing.T) {
 	lost := json.RawMessage(strings.Replace(string(oneResult("", located("/etc/passwd"))), `"name":"t"`, `"name":"lost"`, 1))
 	u := prepare(t, Options{}, Source{SARIF: lost}, Source{SARIF: oneResult("", located("a.go"))})
@@ -134,9 +134,10 @@ func TestRuleReferences(t *testing.T) {
 	}
 }
 
-// TestReferencesByIndex asserts that an index is one of the list that the member which has the
-// reference is about: of the notifications or the rules, and of the extensions rather than the
-// taxonomies.
+// TestReferencesByIndex asserts which list the index of a reference refers to. The member that
+// contains the reference decides whether that is the notifications, the rules or the taxa. The index
+// of a tool component refers to the taxonomies in a reference to a taxon, and to the extensions in
+// the other references.
 func TestReferencesByIndex(t *testing.T) {
 	log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"R"}],"notifications":[{"id":"N"}]},"extensions":[{"name":"x","rules":[{"id":"X"}]}]},
 		"taxonomies":[{"name":"CWE","taxa":[{"id":"T"}]}],

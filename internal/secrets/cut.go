@@ -17,7 +17,8 @@ const cutMark = "…"
 const (
 	mostCut   = 1100 // bytes that a cut secret of a rule has at most
 	fewestCut = 6    // characters that a cut token has at least after the beginning that all tokens of its issuer share
-	// mostEscape is how many bytes an escape such as \u{0041}, which a cut may divide, has at most.
+	// mostEscape bounds the bytes before and after an offset that may belong to an escape, such as
+	// \U00000041, which a cut divides.
 	mostEscape = 9
 )
 

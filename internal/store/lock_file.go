@@ -8,7 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/filelock"
 )
 
-// fileLock is a lock on a byte of a file next to a SQLite store. It belongs to the open file.
+// fileLock is a lock on a byte of a file next to a SQLite store. Closing the file frees the lock.
 type fileLock struct{ file *os.File }
 
 // lockFile takes the lock on the byte of a file at an offset. The error is ErrLocked if somebody has

@@ -10,8 +10,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// TestPytestNamesakes asserts that each of several tests of one name has its own message and place,
-// and none of an error while one of them cleaned up. A second session adds nothing to them.
+// TestPytestNamesakes asserts that each of several tests with the same name has its own message and
+// place, and not those of an error in the teardown of one of them. With a second session, each
+// failure is listed twice, with the same message and place.
 func TestPytestNamesakes(t *testing.T) {
 	t.Parallel()
 	const printed = `============================= test session starts ==============================
