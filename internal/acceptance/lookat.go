@@ -122,6 +122,9 @@ func isInstalled(name string) bool {
 func (v *verification) relative(hinted string) (string, error) {
 	clean := path.Clean(strings.TrimSpace(hinted))
 	for _, root := range v.cfg.Roots {
+		if clean == path.Clean(root) {
+			clean = "."
+		}
 		clean = strings.TrimPrefix(clean, path.Clean(root)+"/")
 	}
 	switch {

@@ -40,6 +40,9 @@ func (w *tree) Paths(context.Context) (paths []string, err error) {
 	return paths, nil
 }
 func (w *tree) Stat(name string) (acceptance.Entry, error) {
+	if name == "." {
+		return acceptance.Entry{Kind: acceptance.DirectoryEntry}, nil
+	}
 	if text, ok := w.files[name]; ok {
 		return acceptance.Entry{Kind: acceptance.FileEntry, Size: int64(len(text))}, nil
 	}
@@ -437,6 +440,7 @@ func TestGates(t *testing.T) {
 		{"a wrong file", claim(`"b.md"`, "c0ffee"), "a.md", `{"verdict":"PASS","reasoning":"x"}`, acceptance.CorrectClaim, "FAIL PASS"},
 		{"a wrong commit", claim(`"a.md"`, "abcd"), "a.md", "", acceptance.CorrectClaim, "FAIL PASS"},
 		{"an absolute path", claim(`"/src/app/a.md", "/mirror//deleted.md"`, "c0ffee"), "/src/app/./a.md", "", acceptance.Done, "PASS PASS"},
+		{"the work tree's own path", claim(`"a.md"`, "c0ffee"), "/src/app", "", acceptance.Done, "PASS PASS"},
 		{"an absolute path outside", claim(`"/src/app/../a.md"`, "c0ffee"), "a.md", "", acceptance.CorrectClaim, "FAIL PASS"},
 		{"another directory's path", claim(`"/src/application/a.md"`, "c0ffee"), "a.md", "", acceptance.CorrectClaim, "FAIL PASS"},
 		{"a directory", claim(`"docs", "docs/old/"`, "c0ffee"), "a.md", "", acceptance.Done, "PASS PASS"},
