@@ -65,8 +65,8 @@ func TestReportIncompleteAsAnIssue(t *testing.T) {
 	}
 }
 
-// TestReportIncompleteOnALaterAttempt asserts that a later attempt waits for GitHub's lists, in which
-// the issue of the attempt before may be missing, before it opens another one.
+// TestReportIncompleteOnALaterAttempt asserts that a later attempt waits until GitHub's lists show
+// the issue of the attempt before, and does not open another one.
 func TestReportIncompleteOnALaterAttempt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fixture(), githubtest.Options{Lag: 20 * time.Second})

@@ -137,6 +137,6 @@ func setProtection(d *decoder, given *node, v any, k *policy.KindConfig) {
 		k.Changes.OnViolation = p.violation
 	}
 	if p.reviewed {
-		d.warn(given, "protected-files: Airlock does not request reviews; changes to protected files are refused")
+		d.warn(given, "protected-files: Airlock does not request a review of changes to protected files; they are refused")
 	}
 }

@@ -75,7 +75,7 @@ type Settings struct {
 	// CAFile names a file with more certificates to trust, from the input ca-file.
 	CAFile string
 	// TrustEnv lets the environment name a proxy, certificates and the
-	// configuration; input trust-env. Earlier steps of a job can set it.
+	// configuration; input trust-env. Earlier steps of a job can set the environment.
 	TrustEnv bool
 	// Network replaces the configuration's setting; input network. "" leaves it.
 	Network Network
@@ -163,7 +163,7 @@ func inputNames() []string {
 		return ""
 	})
 	slices.Sort(names)
-	return names
+	return slices.Compact(names) // ParseSettings asks for some of them twice
 }
 
 // inputs decodes texts and collects what is wrong with them.

@@ -127,6 +127,14 @@ func TestSettingsAreTheActionsInputs(t *testing.T) {
 	}
 }
 
+// TestMissingInputsAreNamedOnce leaves out an input for which ParseSettings asks twice.
+func TestMissingInputsAreNamedOnce(t *testing.T) {
+	given := slices.DeleteFunc(inputNames(), func(name string) bool { return name == "changes" })
+	if err := CheckInputs(given, true); !strings.Contains(errText(err), `could set "changes": use`) {
+		t.Error(err)
+	}
+}
+
 func parseInputs(in map[string]string) (Settings, error) {
 	return ParseSettings(func(name string) string { return in[name] })
 }

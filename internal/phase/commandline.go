@@ -15,8 +15,8 @@ type commandLine struct {
 	// args are the program and its arguments; if nil, a shell reads the line, as it would
 	// for a person.
 	args []string
-	// shell is the line that the shell reads, if it differs from the one that is shown: it has no
-	// "npx", which would download a missing tool.
+	// shell is the line that the shell reads, if it differs from the one that is shown. For example,
+	// it has no "npx", which would download a missing tool.
 	shell  string
 	tool   string // as toolreport calls it; "" if that is to be detected
 	pin    string // the package manager and the version that the project runs it with, as "pnpm@9.1.0"

@@ -15,8 +15,8 @@ type Line struct {
 	No, End int
 	// Raw is the record without the space around it. It is nil if Err is set.
 	Raw []byte
-	// Err is one of the errors below, or a *NotRequestError, if the record cannot be
-	// read or is not a request.
+	// Err is set if the record cannot be read or is not a request: to one of the errors below,
+	// to a *NotRequestError, or to an error that describes what is wrong with a document.
 	Err error
 }
 

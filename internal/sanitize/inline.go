@@ -255,7 +255,8 @@ func (p *pass) separateMail(before []markdown.Inline, n *markdown.Inline) {
 		}
 	}
 	switch word := p.src[from:n.Start]; {
-	case last < 0, inMail && strings.IndexByte(word, '_') < 0: // a mark of emphasis could end the address
+	case last < 0, inMail && strings.IndexByte(word, '_') < 0:
+		// There is nothing to separate. A _ could be a mark of emphasis that ends the address.
 	case inMail, strings.Contains(word, "//"), containsWWW(word):
 		p.edit(n.Start, n.Start, " ", RuleCode, "address") // a reference would change the address
 	default:
@@ -300,7 +301,8 @@ func marksLines(text string) bool {
 const maxLabel = 1000
 
 // escapeDefinition escapes the bracket at the start of a paragraph or cell that other renderers,
-// but not GitHub, take for a link reference definition.
+// but not GitHub, take for a link reference definition. If GitHub sees a link there, it escapes the
+// colon after the label instead.
 func (p *pass) escapeDefinition(b *markdown.Block, nodes []markdown.Inline) {
 	if b.Kind == markdown.HeadingBlock || b.PieceCount == 0 {
 		return
