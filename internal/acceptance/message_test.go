@@ -163,7 +163,7 @@ func TestInvalidResponses(t *testing.T) {
 	}
 }
 
-// An integer of a response has each form that the schema accepts.
+// An integer of a response may be written in each form that the schema accepts.
 func TestIntegersOfAResponse(t *testing.T) {
 	r, err := acceptance.ReadResponse([]byte(strings.NewReplacer(`"exit_code":1,`, `"exit_code":3221225786,"passed":2e0,`, `"status_code":200`, `"status_code":200.0`).Replace(secretAnswer)))
 	if err != nil {

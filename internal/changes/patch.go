@@ -13,7 +13,7 @@ type Span struct{ First, Last int }
 // Contains reports whether line lies in the span.
 func (s Span) Contains(line int) bool { return s.First <= line && line <= s.Last }
 
-// Empty reports whether the span contains no line, as the zero Span.
+// Empty reports whether the span contains no line. The zero Span is empty.
 func (s Span) Empty() bool { return s.Last < max(s.First, 1) }
 
 func (s Span) String() string {
@@ -46,7 +46,7 @@ func ParsePatch(patch string) ([]Hunk, error) {
 			continue
 		}
 		h, lines, size, err := parseHunk(patch)
-		if h.Old.First < previous.Old.Last || h.New.First < previous.New.Last {
+		if size > 0 && (h.Old.First < previous.Old.Last || h.New.First < previous.New.Last) {
 			return hunks, fmt.Errorf("line %d of the patch: the hunk starts before the one above it ends", no)
 		}
 		if !h.Old.Empty() || !h.New.Empty() {
@@ -65,7 +65,8 @@ func ParsePatch(patch string) ([]Hunk, error) {
 }
 
 // parseHunk reads the hunk at the start of patch. lines is how many lines after its header belong
-// to it, or lead to the line at fault; size is how many bytes it has with its header.
+// to it, or lead to the line at fault; size is how many bytes it has with its header, 0 if the header
+// cannot be read.
 func parseHunk(patch string) (h Hunk, lines, size int, err error) {
 	text, _, _ := strings.Cut(patch, "\n")
 	header, ok := parseHeader(text)
@@ -121,8 +122,12 @@ func (h *Hunk) add(first byte, header hunkHeader) bool {
 		return true
 	}
 	// One too many: take it back.
-	h.Old.Last = min(h.Old.Last, h.Old.First+header.oldCount-1)
-	h.New.Last = min(h.New.Last, h.New.First+header.newCount-1)
+	if first != '+' {
+		h.Old.Last--
+	}
+	if first != '-' {
+		h.New.Last--
+	}
 	if n := len(h.Added); n > 0 && h.Added[n-1].Last > h.New.Last {
 		if h.Added[n-1].Last--; h.Added[n-1].Empty() {
 			h.Added = h.Added[:n-1]

@@ -85,6 +85,18 @@ func TestParsePatch(t *testing.T) {
 			patch: "@@ -1,2 +1,0 @@\n+a\n",
 			err:   "does not belong",
 		},
+		{
+			name:  "a context line where only an added one may be",
+			patch: "@@ -1 +1,2 @@\n a\n b\n",
+			want:  hunks{{Old: changes.Span{First: 1, Last: 1}, New: changes.Span{First: 1, Last: 1}}},
+			err:   "line 3 of the patch: \" b\" does not belong",
+		},
+		{
+			name:  "header without numbers, below a hunk",
+			patch: "@@ -1 +1 @@\n-a\n+b\n@@ -a +b @@\n x\n",
+			want:  hunks{{Old: changes.Span{First: 1, Last: 1}, New: changes.Span{First: 1, Last: 1}, Added: []changes.Span{{First: 1, Last: 1}}}},
+			err:   "line 4 of the patch: \"@@ -a +b @@\" is not the header",
+		},
 		{name: "stray text", patch: "@@ -1 +1 @@\nhello\n", err: "line 2 of the patch: \"hello\" does not belong"},
 		{name: "header without numbers", patch: "@@ -a +b @@\n x\n", err: "not the header"},
 		{name: "combined diff", patch: "@@@ -1 -1 +1 @@@\n x\n", err: "not the header"},

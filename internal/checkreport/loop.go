@@ -51,8 +51,8 @@ func (d *Document) notWorking(r row) string {
 }
 
 // loopFailures returns what made a check fail: the failed tests by name, and the check's other
-// blocking findings. If there are neither, it returns the check's problems, or that its command
-// failed, with the output of its first failed tool.
+// blocking findings. If there are neither, it returns the check's problems, or only that the check or
+// its command failed, with the output of its first failed tool.
 func (d *Document) loopFailures(r row) []fixloop.Failure {
 	var failures []fixloop.Failure
 	excerpt := ""
@@ -82,7 +82,11 @@ func (d *Document) loopFailures(r row) []fixloop.Failure {
 			failures = append(failures, fixloop.Failure{Message: p})
 		}
 		if len(failures) == 0 {
-			failures = append(failures, fixloop.Failure{Message: "the command failed: " + cmp.Or(r.command, "it is not known")})
+			message := "the check failed without saying why"
+			if r.command != "" {
+				message = "the command failed: " + r.command
+			}
+			failures = append(failures, fixloop.Failure{Message: message})
 		}
 		failures[0].Details = excerpt
 	}

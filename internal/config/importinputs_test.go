@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sharedWithInputs is a file that workflows import, in the form that such files have elsewhere.
+// sharedWithInputs is a file that workflows import, with the widely used front matter.
 const sharedWithInputs = `---
 import-schema:
   title-prefix:

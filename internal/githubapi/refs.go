@@ -334,11 +334,13 @@ const NoCommit = "0000000000000000000000000000000000000000"
 // MoveRef moves a ref, which need not be a branch, from the commit oldID to the commit newID, and fails
 // if the ref leads to another commit than oldID. If oldID is NoCommit, it creates the ref. An error does
 // not say which commit the ref leads to now; FilesOnRefs does. repository is the repository's node id.
+// MoveRef refuses a ref that is not complete, or whose names have other characters than ASCII letters,
+// digits, "_" and "-".
 func (c *Client) MoveRef(ctx context.Context, r Repo, repository, ref, oldID, newID string) error {
 	op := writing(r, "move %s", asMessage(ref)).checkCommit(oldID).checkCommit(newID)
 	op.needs = "contents=write"
 	if !refForm.MatchString(ref) {
-		op.refuse("%q is not the complete name of a ref", ref)
+		op.refuse("%q is not the complete name of a ref, with only letters, digits, \"_\" and \"-\" between its slashes", ref)
 	}
 	var out struct{ UpdateRefs *struct{} }
 	err := c.query(ctx, op, updateRefsMutation, map[string]any{"input": map[string]any{"repositoryId": repository,

@@ -105,8 +105,8 @@ func (u *user) env() []string { return []string{"HOME=" + u.home, "TMPDIR=" + u.
 // Open prepares a sandbox. It is apart from this process if this process is root's, on Linux.
 // Otherwise the code runs in the workspace itself, and only Workspace, Environ and NoNetwork of
 // the Config apply; but if there is a credential at stake, the error is a *RefusedError. If two
-// sandboxes close the same paths, others have their rights again as soon as the first of them is
-// closed.
+// sandboxes close the same paths, others have their rights again as soon as the one that was opened
+// first is closed.
 func Open(ctx context.Context, cfg Config) (*Sandbox, error) {
 	why := cannotSeparate()
 	if why != "" && cfg.Credential {

@@ -145,7 +145,7 @@ type pluginUse struct {
 	modules []string // their directories, relative to the build's
 	all     bool     // they are all modules of the build
 	ids     []string // the executions with configurations, in the modules whose plugin itself has none
-	others  []string // modules that use it in another way, which one command cannot run
+	others  []string // modules that one command cannot run: they use it in another way, or need quotes
 }
 
 // mavenPlugin returns how the build in a directory uses a plugin, which has a goal "check".

@@ -67,7 +67,7 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"several below the top", empty("a/Cargo.toml", "a/go.mod", "b/go.mod"), []string{"a/a.rs", "a/c.go", "b/b.go"}, phase.Input{}, []string{"a go 4", "a rust 4", "b go 4"}},
 		{"the nearest above the files", empty("a/b/go.mod", "c/go.mod"), []string{"a/b/x/y.go"}, phase.Input{}, []string{"a/b go 4"}},
 		{"a monorepo", empty("a/go.mod", "b/Cargo.toml", "b/c/setup.py"), []string{"b/c/x.py", "a/x.go", "b/x.rs", "README.md"}, phase.Input{}, []string{"a go 4", "b rust 4", "b/c python 4"}},
-		{"workspaces belong to the root", empty("Cargo.toml", "crates/a/Cargo.toml"), []string{"crates/a/x.rs"}, phase.Input{}, []string{". rust 4"}},
+		{"a crate below a Cargo.toml without a package", empty("Cargo.toml", "crates/a/Cargo.toml"), []string{"crates/a/x.rs"}, phase.Input{}, []string{". rust 4"}},
 		{"a crate that the workspace excludes", cargo, []string{"fuzz/x.rs", "old/deep/x.rs"}, phase.Input{}, []string{". rust 4", "fuzz rust 4", "old/deep rust 4"}},
 		{"a workspace of its own", cargo, []string{"own/x.rs"}, phase.Input{}, []string{". rust 4", "own rust 4"}},
 		{"a member of the workspace", cargo, []string{"a/x.rs"}, phase.Input{}, []string{". rust 4"}},
@@ -118,7 +118,7 @@ func TestLanguageAndRoots(t *testing.T) {
 		}, []string{"a/A.java", "own/B.java", "src/a.js"}, phase.Input{}, []string{". javascript 4", ". java 4"}},
 		{"a workspace without a test script next to another project", map[string]string{"go.mod": "", "package.json": `{"workspaces":["web"]}`, "web/package.json": "{}"}, []string{"a.go", "web/a.js"}, phase.Input{}, []string{". go 4", ". javascript 4"}},
 		{"a Gradle build of several projects", empty("settings.gradle.kts", "app/build.gradle.kts"), []string{"app/src/A.java"}, phase.Input{}, []string{". java 4"}},
-		{"fixtures are nobody's", empty("go.mod", "a/testdata/p/go.mod", "vendor/q/go.mod"), []string{"a/testdata/p/x.go", "vendor/q/x.go"}, phase.Input{}, []string{". go 4"}},
+		{"projects in test data and in others' code are not checked", empty("go.mod", "a/testdata/p/go.mod", "vendor/q/go.mod"), []string{"a/testdata/p/x.go", "vendor/q/x.go"}, phase.Input{}, []string{". go 4"}},
 		{"overrides run once, at the top", empty("a/go.mod", "b/go.mod"), []string{"a/x.go", "b/x.go"}, phase.Input{TestCommand: "make test"}, []string{". go 1", "a go 3", "b go 3"}},
 	}
 	for _, tt := range tests {

@@ -61,7 +61,7 @@ func object(kind string, number int, url string) *apply.Object {
 	return &apply.Object{Type: kind, ID: 1, Number: number, URL: url}
 }
 
-// rich returns an input with results of each state, and with something for each section.
+// rich returns an input with results of each state, and with something for most sections.
 func rich() report.Input {
 	review := safeoutput.KindCreateReviewComment
 	in := report.Input{

@@ -18,7 +18,8 @@ func (s *Sanitizer) Characters(text string) (string, []Note) {
 // entire ANSI sequences, bidirectional controls and invisible characters are
 // removed, line endings become LF and line separators spaces. Joiners, variation
 // selectors, tag characters and marks of a direction stay where a script or an emoji
-// needs them. A text that needs no change is returned as it is, without allocation.
+// needs them. A text that needs no change is returned as it is, without allocation unless it
+// contains isolates.
 func characters(s string, n *noter) string {
 	t := runeClasses()
 	i, context := t.firstDirty(s)

@@ -247,8 +247,8 @@ func containsSyntax(address string) bool {
 }
 
 // mayContinue reports whether, for some readers, a bare address continues after
-// its end: an entity follows it, or its host is followed by punctuation and then
-// a tag or an entity.
+// its end: an entity follows it, or it ends with its host, and a tag or an entity
+// follows, with or without punctuation before it.
 func (p *pass) mayContinue(n *markdown.Inline) bool {
 	rest := p.src[n.End:]
 	if strings.Count(p.src[n.Start:n.End], "/") > len("//") {

@@ -6,8 +6,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// briefForm describes a runner that prints a line for each failed test and totals, with the
-// details of a failure before or after its line.
+// briefForm describes what is read of a runner's output: totals and, unless test is the zero pattern, a
+// line for each failed test, with the details of the failure before or after it.
 type briefForm struct {
 	known  pattern // a line that only this runner prints
 	end    pattern // one that it prints only at its end
@@ -17,7 +17,7 @@ type briefForm struct {
 	total  pattern // its groups are how many tests failed
 	test   pattern // groups "name", and "path" and "line" where it has them
 	before bool    // the details come before the line
-	bare   bool    // there are no details
+	bare   bool    // no details are read
 }
 
 // Lines that only one of these runners prints, and only at its end.
@@ -136,14 +136,14 @@ func (r *briefReader) test(m []string) {
 	}
 	f := Failure{Name: group("name"), Cause: Failed, Path: group("path"), Line: atoi(group("line")), Unit: group("path")}
 	key := text.TruncateBytes(f.Name+"\x00"+f.Path, maxName)
-	r.current = nil
+	details := r.details
+	r.current, r.details = nil, Failure{}
 	if r.seen[key] || len(r.seen) == maxRunning {
 		return
 	}
 	r.seen[key] = true
 	if r.form.before {
-		f.Path, f.Line, f.Message = r.details.Path, r.details.Line, r.details.Message
-		r.details = Failure{}
+		f.Path, f.Line, f.Message = details.Path, details.Line, details.Message
 	}
 	r.begin(f)
 }

@@ -72,6 +72,17 @@ AssertionError: expected 1 to be 2
 	}
 }
 
+// TestDetailsOfBunStayWithTheirTest asserts that a test which fails without an error does not get
+// the error of the test before it. That test is not listed, because an earlier one has its name.
+func TestDetailsOfBunStayWithTheirTest(t *testing.T) {
+	t.Parallel()
+	const output = "error: one\n(fail) same [0.1ms]\nerror: two\n(fail) same [0.1ms]\n(fail) slow [5000.1ms]\n\n 0 pass\n 3 fail\nRan 3 tests across 2 files. [5.10s]\n"
+	got := failuresOf(t, "bun test", output, 1)
+	if len(got) != 2 || got[0].Message != "error: one" || got[1].Name != "slow" || got[1].Message != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestHiddenByTestMain asserts that failures are counted although a TestMain hides them by its exit
 // code.
 func TestHiddenByTestMain(t *testing.T) {
