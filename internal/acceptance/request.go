@@ -29,7 +29,7 @@ type Type string
 
 // The types. With Both, each side must pass.
 const (
-	Code    Type = "code"    // a machine, by the hints, and the validator
+	Code    Type = "code"    // a machine if it can verify the hint, otherwise the validator
 	Browser Type = "browser" // the browser command
 	Both    Type = "both"
 )

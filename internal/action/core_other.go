@@ -2,5 +2,6 @@
 
 package action
 
-// NoCoreFiles does nothing: other systems write no core files by default.
+// NoCoreFiles does nothing: Windows, the only other system that Airlock is released for, writes no
+// core files by default.
 func NoCoreFiles() error { return nil }

@@ -12,11 +12,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// subjectOf returns the subject of an item's branch. Items of later workflow runs get the same
-// branch if and only if they have the same subject. The subject is the number of the issue or pull
-// request that triggered the workflow. Without such a number, as on a schedule, the subject of a
-// new pull request is the branch that the configuration or the item names, or else the title. All
-// items of other kinds then have the same subject.
+// subjectOf returns the subject of an item's branch. The subject is a part of branchKey, so an item
+// of a later workflow run gets the same branch only if it has the same subject. The subject is the
+// number of the issue or pull request that triggered the workflow. Without such a number, as on a
+// schedule, the subject of a new pull request is the branch that the configuration or the item
+// names, or else the title. All items of other kinds then have the same subject.
 func subjectOf(ev event.Event, e *entry) string {
 	it, ok := e.item.(*safeoutput.CreatePullRequest)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// Connection describes how GitHub is reached. The zero value reaches nothing: there is no
-// token.
+// Connection describes how GitHub is reached. The zero value has no token: it reaches only public
+// repositories, through Remote, and has no Client.
 type Connection struct {
 	Token      token.Token
 	APIURL     string // "" for github.com

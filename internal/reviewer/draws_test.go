@@ -53,7 +53,7 @@ func (d *draw) check() error {
 		perSource[f.Source]++
 		known := slices.ContainsFunc(d.Sources, func(s string) bool { return strings.Contains(s, "/"+f.Source+" ") })
 		if !known || f.Rule == "" || f.Path == "" || len(strings.Fields(f.Why)) < 3 || perSource[f.Source] > d.Most {
-			return fmt.Errorf("draw %d: %s:%d %s lacks its source, place or reason, or its source has too many", d.Seed, f.Path, f.Line, f.Rule)
+			return fmt.Errorf("draw %d: %s:%d %s lacks its source, rule, place or reason, or its source has too many", d.Seed, f.Path, f.Line, f.Rule)
 		}
 	}
 	if len(d.Judged) > 0 {
@@ -152,13 +152,13 @@ in the directories of ` + "`-historyFrom DIR`, with `-historyCommits N`" + `.
 	before, since, last := atHigh(13, 16), atHigh(22, len(draws)), atHigh(len(draws), len(draws))
 	fmt.Fprintf(&b, `
 In the draws 13 to 16 high precision had whatever a request sends, settings that switch verification
-off, and more: %s were right; with the private keys of tests left out,
-%s. Since 2026-11-26 it has only forms that were right in 0.95 of ten findings or
-more of draws and real sources together, and those that every textbook has. In the draws from 22 on
-%s were right; with the private keys of tests left out, %s. The rules
-were corrected after each, so the last of them is what counts: %s; without those
-keys, %s. Those draws are stricter than the ones before: a private key in a copied
-library counts as wrong.
+off, and more: %s were right; with the private keys of tests and containers
+left out, %s. Since 2026-11-26 it has only forms that had ten findings or more in
+draws and real sources together, of which 0.95 or more were right, and those that every textbook
+has. In the draws from 22 on %s were right; with the private keys of tests and
+containers left out, %s. The rules were corrected after each, so the last of them is
+what counts: %s; without those keys, %s. Those draws are stricter than
+the ones before: a private key in a copied library counts as wrong.
 
 Most of what high precision finds in changes are private keys. The draws from changes found nothing
 of what a request sends to a sink as it is, so that this form stands on the labelled sets alone.

@@ -44,8 +44,8 @@ import (
 const (
 	// hole stands in a value's text for what is not known before the program runs.
 	hole = "\x00"
-	// ownMark follows a hole that the program's own code fills: with an attribute of the object in
-	// Python, with the result of a function of the package in Go.
+	// ownMark follows a hole that the program's own code fills, for example with an attribute of the
+	// object in Python, or with the result of a function of the package in Go.
 	ownMark = "\x02"
 	// markupMark follows a hole for a part of the markup that a program makes: a class, a number, or
 	// markup that a function made.

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxLog is how many bytes of a run's output are kept.
+	// maxLog is how many bytes of the output of one attempt of a run are kept.
 	maxLog = 1 << 20
 	// flushEvery is the time after which written output becomes visible.
 	flushEvery = 500 * time.Millisecond

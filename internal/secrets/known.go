@@ -15,7 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// Known is an exact value that must not leave: the token, or a value of the `secrets` input.
+// Known is an exact value that must not leave, such as the token or a line of the `secrets` input.
 type Known struct {
 	Name  string      // what it is, for people, such as "the token"
 	Value token.Token // one line or several; a Token, because that never prints

@@ -109,6 +109,9 @@ func checkClass(s string) (length int, err error) {
 				i++
 			}
 			r, size = utf8.DecodeRuneInString(s[i:])
+			if strings.ContainsRune("{},", r) {
+				return 0, notInClass(r)
+			}
 			if before > r {
 				return 0, fmt.Errorf("contains the range %c-%c, which is the wrong way round", before, r)
 			}
@@ -123,11 +126,16 @@ func checkClass(s string) (length int, err error) {
 			r, size = utf8.DecodeRuneInString(s[i:])
 		}
 		if strings.ContainsRune("/{},", r) {
-			return 0, fmt.Errorf("contains %q in a class; write {a,b} to choose between texts", r)
+			return 0, notInClass(r)
 		}
 		before, i = r, i+size
 	}
 	return len(s), nil
+}
+
+// notInClass returns the error about a character that a class must not contain.
+func notInClass(r rune) error {
+	return fmt.Errorf("contains %q in a class; write {a,b} to choose between texts", r)
 }
 
 // excludeSlash rewrites negated classes so that they do not match a slash either.

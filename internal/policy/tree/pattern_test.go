@@ -15,7 +15,7 @@ func TestPatternsAreChecked(t *testing.T) {
 	}
 	for p, want := range map[string]string{
 		"": "is empty", "!a": "negation", "/": "empty name", "a//b": "empty name", "../a": "root", "a/./b": "root", "[a": "unpaired", "[]": "unpaired", "{a": "unpaired", "a}": "unpaired", `a\`: "unpaired",
-		"a**": "entire directories", "**.md": "entire directories", "a/***/b": "entire directories", "{**/a,b}": "entire directories", "[z-a]": "wrong way", "[+-9]": "slash", "[{]": "in a class",
+		"a**": "entire directories", "**.md": "entire directories", "a/***/b": "entire directories", "{**/a,b}": "entire directories", "[z-a]": "wrong way", "[+-9]": "slash", "[{]": "in a class", "[a-}]": "in a class", `[a-\}]`: "in a class", "{[+-,]a,b}": "in a class",
 		"a\nb": "not a pattern", "\xff": "not a pattern", strings.Repeat("x", 501): "500", strings.Repeat("{a,b}", 9): "256",
 	} {
 		if err := CheckPattern(p); err == nil || !strings.Contains(err.Error(), want) {
