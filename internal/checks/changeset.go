@@ -26,7 +26,7 @@ type ChangeSet struct {
 	// counts.
 	hasDiff bool
 	// head is the commit at whose lines people see findings, "" if there is none. atHead maps
-	// lines of the work tree to lines of that commit; it is nil where they are the same.
+	// lines of the work tree to lines of that commit; it is nil where they are taken to be the same.
 	head   string
 	atHead func(path string, start, end int) (newStart, newEnd int, ok bool)
 	stamps agentchanges.Stamps // nil if the work tree was not read

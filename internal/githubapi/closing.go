@@ -68,7 +68,7 @@ func (c *Client) ClosingIssues(ctx context.Context, r Repo, n int) (issues []Clo
 	}
 	for _, i := range list.Nodes {
 		if i.Number <= 0 || i.Repository.NameWithOwner == "" {
-			return nil, 0, op.unexpectedAnswer("an issue has no number")
+			return nil, 0, op.unexpectedAnswer("an issue has no number or no repository")
 		}
 		issues = append(issues, ClosingIssue{Repo: i.Repository.NameWithOwner, Number: i.Number, Body: i.Body, Author: i.Author, Editor: i.Editor, EditedAt: i.LastEditedAt})
 	}

@@ -118,7 +118,8 @@ func ThreadInputs(pullID, reviewID string, threads []NewThread) map[string]any {
 // alias returns the name of the nth of several mutations in one document.
 func alias(n int) string { return fmt.Sprintf("t%d", n) }
 
-// ReadDraft reads a review by its node id. Unlike a list, it shows a new comment at once.
+// ReadDraft reads a review by its node id. Unlike GitHub's lists, it shows a new comment at
+// once.
 func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft, error) {
 	var state string
 	list := reading(r, "read a review")

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -10,10 +11,10 @@ import (
 	"strings"
 )
 
-// Listener returns a listener for the server of HTTP. There are requests that net/http answers by
-// itself, in plain text and before any handler sees them. The listener's connections send such an
-// answer as JSON, like every other error. Under TLS the answer is encrypted already, and stays as it
-// is.
+// Listener returns a listener for the http.Server that Server.HTTP returns. There are requests that
+// net/http answers by itself, in plain text and before any handler sees them. The listener's
+// connections send such an answer as JSON, like every other error. Under TLS the answer is encrypted
+// already, and stays as it is.
 func Listener(l net.Listener) net.Listener { return jsonListener{l} }
 
 type jsonListener struct{ net.Listener }
@@ -67,7 +68,7 @@ func jsonAnswer(p []byte) []byte {
 	if len(p) > maxOwnAnswer || !bytes.HasPrefix(p, []byte("HTTP/1.")) {
 		return nil
 	}
-	status, detail := 0, ""
+	status, message, detail := 0, "", ""
 	head, text, found := bytes.Cut(p, []byte(ownHeaders))
 	switch {
 	case found && !bytes.ContainsAny(head, "\r\n"):
@@ -80,13 +81,13 @@ func jsonAnswer(p []byte) []byte {
 	case bytes.HasPrefix(p, []byte(ownExpectation)) && bytes.HasSuffix(p, []byte("\r\n\r\n")):
 		status = http.StatusExpectationFailed
 	case string(p) == ownHTTPWhereTLS:
-		status, detail = http.StatusBadRequest, ": this port speaks TLS, so use an address that begins with https"
+		status, message = http.StatusBadRequest, "this port speaks TLS, so use an address that begins with https"
 	}
 	e, known := ownErrors[status]
 	if !known {
 		return nil
 	}
-	e.Message += detail
+	e.Message = cmp.Or(message, e.Message+detail)
 	body, _ := json.Marshal(e) // texts can be written
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n%s\n",
 		status, http.StatusText(status), len(body)+1, body)

@@ -166,8 +166,8 @@ func (b *bench) found(messages ...string) *checkreport.Document {
 		Roots: []phase.RootResult{{Dir: ".", Checks: []phase.CheckResult{{Check: phase.Linter, Status: status, Problems: messages, Blocking: failing}}}}}})
 }
 
-// escalate brings the loop to an escalation: of the failures with these messages nothing is
-// resolved.
+// escalate brings the loop to an escalation: after each push, the failures with these messages are
+// still there.
 func (b *bench) escalate(messages ...string) {
 	b.t.Helper()
 	b.must(pull(), b.found(messages...))
@@ -187,8 +187,8 @@ func (b *bench) say(who githubtest.Account, text string) event.Event {
 	return event.Event{Name: "issue_comment", Action: "created", Number: 7, IsPull: true, CommentID: id, Actor: who.Login}
 }
 
-// shown returns the comments of Airlock's, each by its message's ID or, if it has none, its first
-// line. Those that are hidden are in brackets.
+// shown returns Airlock's comments, each as its message's ID or, if it has none, its first line.
+// Those that are hidden are in brackets.
 func (b *bench) shown() []string {
 	var out []string
 	for _, c := range b.server.State().Issues[0].Comments {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// cases are documents whose reading is fixed by the golden corpus, by topics of the
-// specification: its rules, and where cmark-gfm differs from them.
+// cases are documents whose reading is fixed by the golden corpus. They are grouped by the topics of
+// the specification, and show its rules and where cmark-gfm differs from them.
 var cases = []string{
 	// Tabs.
 	"\tfoo\tbaz\t\tbim\n", "  \tfoo\tbaz\n", "    a\ta\n    é\ta\n", "- foo\n\n\tbar\n", "- foo\n\n\t\tbar\n", ">\t\tfoo\n", "-\t\tfoo\n",

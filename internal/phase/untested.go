@@ -16,7 +16,7 @@ var testFiles = map[Language][]string{
 }
 
 // noTestsFound is why the tests of a project without any are skipped.
-const noTestsFound = "no file is named as those of tests are; add one, or set test_command"
+const noTestsFound = "no file is named like a test file; add one, or set test_command"
 
 // isUntested reports whether a directory's project certainly has no tests, and had none before the
 // change. Then a runner that finds nothing is no reason to fail.

@@ -114,7 +114,7 @@ func TestProjectsWithoutTests(t *testing.T) {
 		if got.Command != tt.want || (got.Status == phase.Skipped) != (tt.want == "") {
 			t.Errorf("%s: %q, %s; want %q", tt.name, got.Command, got.Status, tt.want)
 		}
-		if notes := strings.Join(checkOf(r, phase.Tests).Notes, "\n"); tt.want == "" && !strings.Contains(notes, "no file is named as those of tests are; add one, or set test_command") {
+		if notes := strings.Join(checkOf(r, phase.Tests).Notes, "\n"); tt.want == "" && !strings.Contains(notes, "no file is named like a test file; add one, or set test_command") {
 			t.Errorf("%s: the notes do not say what to do: %q", tt.name, notes)
 		}
 	}

@@ -110,8 +110,8 @@ func mayHaveMarks(text string) bool {
 // needsReading reports whether a text contains anything that may act or hide in some reader.
 func needsReading(s string) bool { return firstTrigger(s, 0, len(s)) < len(s) }
 
-// firstTrigger returns the offset of the first byte of s[from:end] that may be a part of
-// anything that acts or hides, or end. It looks only at single bytes and their neighbours.
+// firstTrigger returns the offset of the first byte of s[from:end] that may be a sign of
+// something that acts or hides, or end. It looks only at single bytes and what stands near them.
 func firstTrigger(s string, from, end int) int {
 	for i := from; i < end; i++ {
 		if trigger[s[i]] && triggers(s, i) {
@@ -295,12 +295,11 @@ func (p *pass) read(s *Sanitizer, src string, calm int) {
 	p.commands()
 }
 
-// maxKept is the largest number of elements of a buffer that is kept for the next text. A megabyte
-// of nothing but short marks needs as many.
+// maxKept is the largest number of elements of a buffer that is kept for the next text; flat.text,
+// which is in bytes, may have more. A megabyte of nothing but short marks needs as many elements.
 const maxKept = 5 << 18
 
-// release keeps the pass for the next text, without what it refers to, unless its buffers are very
-// large.
+// release keeps the pass and its buffers for the next text, unless the buffers are very large.
 func (p *pass) release() {
 	s := p.s
 	if cap(p.edits) > maxKept || cap(p.flat.text) > len("&lt;")*maxKept || cap(p.doc.Inlines) > maxKept {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestFormsThatNoCommandNames checks which totals count where the command names no test runner, or
-// not it alone, or where the tests or a reporter print another form.
+// names another tool as well, or where the tests or a reporter print another form.
 func TestFormsThatNoCommandNames(t *testing.T) {
 	t.Parallel()
 	const (
