@@ -78,9 +78,9 @@ func drawFault(r *rand.Rand, req githubtest.Request, now time.Time, lag time.Dur
 			return "too quick", githubtest.TooQuick()
 		}
 		if limit == http.StatusForbidden {
-			return fmt.Sprintf("403 with nothing but a header, %d s", seconds), githubtest.BareLimit(limit, seconds)
+			return fmt.Sprintf("403 without GitHub's words, %d s", seconds), githubtest.BareLimit(limit, seconds)
 		}
-		return "429 without a word or header", githubtest.BareLimit(limit, -1)
+		return "429 without GitHub's words or a header", githubtest.BareLimit(limit, -1)
 	case 9:
 		return "404", githubtest.NotThere()
 	case 10:

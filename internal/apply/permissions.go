@@ -76,7 +76,7 @@ func joinPermissions(perms []Permission) string {
 }
 
 // permissionsFor returns what the token needs to apply an item of a kind to a target, from the
-// kind's row.
+// kind's Spec.
 func permissionsFor(kind safeoutput.Kind, t policy.Target) []Permission {
 	spec := safeoutput.SpecOf(kind)
 	on := safeoutput.NoTarget

@@ -82,7 +82,7 @@ func failing() checkreport.Input {
 		NewSuppressions: []checkreport.NewSuppression{
 			{Tool: "golangci-lint", Path: ".golangci.yml", Line: 5, Text: "- errcheck", Scope: "project"}, {Tool: "ESLint", Path: "web/a.js", Line: 1, Text: "eslint-disable", Scope: "file"},
 			{Tool: "gosec", Path: "api/a.go", Line: 3, Text: "nosec <img src=x> @octocat", Scope: "line"}, {Tool: "gosec", Path: "api/a.go", Line: 4, Text: "nosec", Scope: "line"},
-			{Tool: "ESLint", Path: ".eslintrc.json", Text: "the file, with 9 lines", Scope: "project", TakesOut: true}, {Tool: "the test runner", Path: "api/a_test.go", Line: 5, Text: "2 tests: TestC, TestD <img src=x> @octocat", Scope: "file", TakesOut: true},
+			{Tool: "ESLint", Path: ".eslintrc.json", Text: "the file, with 9 settings", Scope: "project", TakesOut: true}, {Tool: "the test runner", Path: "api/a_test.go", Line: 5, Text: "2 tests: TestC, TestD <img src=x> @octocat", Scope: "file", TakesOut: true},
 		},
 		Suppressed: []checkreport.Suppressed{{Rule: "go-tls", Path: "api/c.go", Line: 8, Message: "TLS is off", Reason: "a test server"}},
 		Skipped:    []checkreport.Skipped{{Path: "logo.png", Reason: "it is binary"}, {Path: "index.php", Reason: "there are no rules for PHP: only secrets were looked for", Language: "PHP"}, {Path: "A.cs", Reason: "there are no rules for C#", Language: "C#"}},

@@ -67,7 +67,7 @@ func TestDeletedFilesAreCompared(t *testing.T) {
 		}
 	}
 	d := r.details()
-	if got, want := fmt.Sprint(d.silences), "[{golangci-lint .golangci.yml 0 the file, with 1 line project true 0} {the test runner a.go 3 1 test: TestA file true 3}]"; got != want {
+	if got, want := fmt.Sprint(d.silences), "[{golangci-lint .golangci.yml 0 the file, with 1 setting project true 0} {the test runner a.go 3 1 test: TestA file true 3}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if len(d.skipped) != 1 || d.skipped[0].Path != ".golangci.yml" {

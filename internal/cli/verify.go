@@ -26,10 +26,11 @@ criterion's hint asks for is evaluated by machine:
   check:linter                      one of the six checks passes
   test:TestLogin                    the tests of that name pass
 
-Several may stand in one sentence. A path alone counts only where the hint is
-nothing else. Every other hint is for the validator (--validator), a command that
-reads the request from standard input and prints a response; without one, the
-criterion is BLOCKED. Requests of the type browser or both need --browser.
+Several may stand in one sentence. That a path exists counts only in a hint of these
+forms alone, or with "Check" or "exists" next to another of them. Every other hint is
+for the validator (--validator), a command that reads the request from standard input
+and prints a response; without one, the criterion is BLOCKED. Requests of the type
+browser or both need --browser.
 
 Commands run where 'airlock check' runs them. Private addresses are refused unless
 --allow-host names their host. Claims of the request are checked: files against what
@@ -66,7 +67,7 @@ Airlock itself failed.`,
 	optional(flags, flags.StringVar, &job.Validator, "validator", "", "the command that judges what no machine can")
 	optional(flags, flags.StringVar, &job.Browser, "browser", "", "the command that judges by looking at the application in a browser")
 	optional(flags, flags.StringVar, &job.Judge, "judge", "", "the command that has the last word on the verdict PASS")
-	flags.StringSliceVar(&job.PassEnv, "pass-env", nil, "names of variables that these three commands get in addition to the usual ones")
+	flags.StringSliceVar(&job.PassEnv, "pass-env", nil, "names of variables that the validator, the browser command and the judge get in addition to the usual ones")
 	flags.StringSliceVar(&job.Hosts, "allow-host", nil, "a host, or host:port, that may be asked although its address is private")
 	flags.StringVar(&job.Envelope, "envelope", "", "answer in a message to this recipient")
 	flags.Lookup("envelope").NoOptDefVal = acceptance.DefaultRecipient

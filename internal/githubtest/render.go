@@ -66,8 +66,8 @@ func (s *Server) renderRepo() object {
 	return o
 }
 
-// identify gives another identity to GitHub's example of a repository: every address in
-// it is rewritten.
+// identify gives another identity to GitHub's example of a repository: the repository's own
+// addresses in it are rewritten.
 func (s *Server) identify(o object, id int64, owner, name string) {
 	old, _ := o["full_name"].(string)
 	full := owner + "/" + name

@@ -17,7 +17,8 @@ const (
 // it, exactly as it is written. git finds the files. Each file is then read and checked against its
 // id, because somebody may have changed the clone to make a text appear in a commit. If more than
 // 200 files match, only the first 200 are read. A file that cannot be read counts as not containing
-// any of the texts. If git fails, the files that it found until then are read.
+// any of the texts. If git finds too many files or needs too much memory, the error is
+// ErrTooLarge. If it fails otherwise, the files that it found until then are read.
 func (r *Repo) Contained(ctx context.Context, commit string, texts []string) (map[string]bool, error) {
 	var patterns []string
 	for _, t := range texts {

@@ -43,7 +43,7 @@ func (t *silencerTable) takenOut(f *File) []Silence {
 		movedDown := path.Dir(name) == "." && path.Dir(f.Path) != "." // at the top it is about the entire repository
 		gone := f.Deleted || movedDown || !s.Path.MatchString(f.Path)
 		if gone {
-			return []Silence{{Tool: s.Tool, Path: name, Text: fmt.Sprintf("the file, with %s", text.Count(len(watched), "line")), Scope: ScopeProject, TakesOut: true}}
+			return []Silence{{Tool: s.Tool, Path: name, Text: fmt.Sprintf("the file, with %s", text.Count(len(watched), "setting")), Scope: ScopeProject, TakesOut: true}}
 		}
 		var found []Silence
 		for _, change := range lost(watched, s.settings(f.Text)) {

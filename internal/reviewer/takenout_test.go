@@ -64,7 +64,7 @@ func TestWeakenedConfigurationIsListed(t *testing.T) {
 		{"pom.xml", "<plugin>\n<artifactId>maven-checkstyle-plugin</artifactId>\n</plugin>\n<version>1</version>\n", "<version>2</version>\n", "pom.xml:1 <artifactId>maven-checkstyle-plugin</artifactId> (a tool of Java)"},
 		{"Cargo.toml", "[package]\nname = \"a\"\n[lints.rust]\nunsafe_code = \"forbid\"\n", "[package]\nname = \"b\"\n", "Cargo.toml:1 unsafe_code = \"forbid\" (Clippy)"},
 		{".eslintignore", "dist\n", "", ""},
-		{".flake8", "[flake8]\nmax-line-length = 80\n", "", ".flake8:0 the file, with 1 line (a linter of Python)"},
+		{".flake8", "[flake8]\nmax-line-length = 80\n", "", ".flake8:0 the file, with 1 setting (a linter of Python)"},
 		{"package.json", "{\n  \"name\": \"a\"\n}\n", "", ""},
 		{"a.txt", "test: true\n", "nothing\n", ""},
 	} {
@@ -78,9 +78,9 @@ func TestWeakenedConfigurationIsListed(t *testing.T) {
 // tool does not read.
 func TestConfigurationThatIsRenamed(t *testing.T) {
 	for name, want := range map[string]string{
-		".golangci.bak":     ".golangci.yml:0 the file, with 1 line (golangci-lint)",
+		".golangci.bak":     ".golangci.yml:0 the file, with 1 setting (golangci-lint)",
 		".golangci.yaml":    "",
-		"old/.golangci.yml": ".golangci.yml:0 the file, with 1 line (golangci-lint)",
+		"old/.golangci.yml": ".golangci.yml:0 the file, with 1 setting (golangci-lint)",
 	} {
 		f := File{Path: name, Previous: ".golangci.yml", Text: "linters:\n  enable:\n    - gosec\n", Changed: []changes.Span{}}
 		if got := takenOut(t, f); got != want {
@@ -109,10 +109,10 @@ func TestTestsThatAreTakenOut(t *testing.T) {
 		want  string
 	}{
 		// In JavaScript, the name of a test.each is in a second pair of brackets, and is not looked for.
+		"JavaScript":     {[]File{replaced("a.test.ts", "it('adds', f)\ntest.each([1])('x', f)\ndescribe('y', () => {\n  it(\"takes\", f)\n})\n", "it('adds', g)\n")}, "a.test.ts:1 1 test: takes (the test runner)"},
 		"Go":             {[]File{replaced("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n\nfunc TestB(t *testing.T) {}\n", "package a\n\nfunc TestB(t *testing.T) { t.Log() }\n")}, "a_test.go:1 1 test: TestA (the test runner)"},
 		"moved":          {[]File{replaced("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n", "package a\n"), replaced("b_test.go", "package a\n", "package a\n\nfunc TestA(t *testing.T) {}\n")}, ""},
 		"a file":         {[]File{replaced("tests/test_a.py", "def test_a():\n    pass\n\nclass T:\n    async def test_b(self):\n        pass\n", "")}, "tests/test_a.py:0 2 tests: test_a, test_b (the test runner)"},
-		"JavaScript":     {[]File{replaced("a.test.ts", "it('adds', f)\ntest.each([1])('x', f)\ndescribe('y', () => {\n  it(\"takes\", f)\n})\n", "it('adds', g)\n")}, "a.test.ts:1 1 test: takes (the test runner)"},
 		"Ruby":           {[]File{replaced("a_spec.rb", "it 'adds' do\nend\nit \"takes\" do\nend\n", "it 'adds' do\nend\n")}, "a_spec.rb:1 1 test: takes (the test runner)"},
 		"Java":           {[]File{replaced("ATest.java", "class ATest {\n  @Test\n  public void adds() {}\n  @Test(timeout = 1) void takes() {}\n}\n", "class ATest {\n  @Test\n  void adds() {}\n}\n")}, "ATest.java:1 1 test: takes (the test runner)"},
 		"Rust":           {[]File{replaced("src/a.rs", "#[test]\nfn adds() {}\n#[tokio::test]\n#[ignore]\nasync fn takes() {}\n", "#[test]\nfn adds() {}\n")}, "src/a.rs:1 1 test: takes (the test runner)"},

@@ -17,7 +17,7 @@ func (n *Int) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	if f != math.Trunc(f) || math.Abs(f) > math.MaxInt32 {
-		return fmt.Errorf("%s is not an integer of at most %d", raw, math.MaxInt32)
+		return fmt.Errorf("%s is not an integer from -%d to %d", raw, math.MaxInt32, math.MaxInt32)
 	}
 	*n = Int(f)
 	return nil

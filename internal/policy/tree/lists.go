@@ -11,7 +11,7 @@ type rules struct {
 	protected, unprotected, allowed *patternSet
 	anywhere                        *patternSet // those of allowed, but a name counts in any directory; for a hint
 	patterns                        []string    // of protected
-	builtIn                         int         // how many of the patterns, which are the first, are the built-in list
+	builtIn                         int         // how many of the patterns are the built-in list; they come first
 	manifests                       int         // where those of ProtectManifests begin
 }
 
@@ -39,9 +39,9 @@ func (r rules) protects(path string) (int, bool) {
 	return i, ok
 }
 
-// checkProtected checks every changed path, removed ones too, against protected-files, against
-// targets, which protected links lead to, and against behind: what the protected patterns stand for
-// where a directory in them is a link.
+// checkProtected reports the changed paths, removed ones too, that protected-files protects, that a
+// protected link leads to or through (targets, from linkTargets), or that a protected pattern
+// reaches through a link (behind, from behindLinks).
 func (j *judgement) checkProtected(targets map[string]string, behind *patternSet) {
 	toAllow, toAllowLink := "name it under \"exclude\" of protected-files", "name the link under \"exclude\" of protected-files"
 	if len(j.cfg.Protected) > 0 { // the owner's list, next to which there can be no "exclude"
