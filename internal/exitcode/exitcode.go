@@ -32,7 +32,7 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string {
 	if e.Err == nil {
-		return "finished with findings"
+		return "the reason has been reported already"
 	}
 	return e.Err.Error()
 }

@@ -152,7 +152,7 @@ func findGitDir(dir string) (string, error) {
 	return resolvePath(dir, path), nil
 }
 
-// resolvePath returns a path that git takes as relative to base, unless it is absolute.
+// resolvePath joins a path to base unless the path is absolute, as git does.
 func resolvePath(base, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -209,7 +209,7 @@ func (c *Clone) followAlternates() error {
 				continue
 			}
 			if len(seen) >= maxAlternates {
-				return fmt.Errorf("%s borrows objects from more than %d directories", dir, maxAlternates)
+				return fmt.Errorf("%s borrows objects from %d directories or more", dir, maxAlternates)
 			}
 			seen[next] = true
 			todo = append(todo, next)
@@ -289,7 +289,7 @@ func (c *Clone) packedRef(name string) (string, error) {
 	return "", fmt.Errorf("%w in the clone: %s", ErrNoRef, name)
 }
 
-// validRef reports whether a name can be the full one of a ref. It follows git's
+// validRef reports whether a name can be the full name of a ref. It follows git's
 // check-ref-format as far as this matters for a path: no name that it accepts leads out of
 // the directory of refs.
 func validRef(name string) bool {
@@ -312,8 +312,9 @@ func IsObjectID(s string) bool {
 	return branchname.IsObjectID(s)
 }
 
-// ReadFile reads an ordinary file below a directory, without blocking and without following a link.
-// The error is ErrTooLarge if the file has more than limit bytes.
+// ReadFile reads an ordinary file below a directory, without blocking. The file must not be a link.
+// Where a directory on the way to it is a link, that is followed if it stays below dir. The error is
+// ErrTooLarge if the file has more than limit bytes.
 func ReadFile(dir, name string, limit int64) ([]byte, fs.FileInfo, error) {
 	root, err := nofollow.OpenPath(dir)
 	if err != nil {

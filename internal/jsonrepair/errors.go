@@ -10,7 +10,7 @@ type Code string
 
 // The reasons.
 const (
-	NoObject     Code = "no-object"      // there is no object in the text
+	NoObject     Code = "no-object"      // no object was found in the text
 	SecondObject Code = "second-object"  // there is more than one
 	CutOffString Code = "cut-off-string" // a string has no end
 	CutOff       Code = "cut-off"        // the text ends where a value or a colon belongs, or in a number
@@ -38,7 +38,7 @@ var remedies = map[Code]string{
 	LeftOver:     "put all members between its { and }",
 	WrongCloser:  "remove it or add its opener",
 	OpenComment:  "remove the comment",
-	BrokenKey:    "write each line without breaks, and nothing else in it",
+	BrokenKey:    "write the object on one line that contains no other output",
 	TooDeep:      "nest less deeply",
 }
 

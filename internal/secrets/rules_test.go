@@ -17,8 +17,8 @@ import (
 
 // samples makes texts that an expression matches, because this repository should contain nothing
 // that looks like a secret. A text depends on the expression and on how often match was called
-// with it, not on chance or the order of the tests. With chance, one run in a million would fail,
-// at a digest that happens to begin like a token.
+// with it, not on chance or the order of the tests. If the texts were random, about one run in a
+// million would fail, because a digest that a test takes for harmless would begin like a token.
 type samples struct {
 	asked  map[string]uint64
 	random *rand.Rand

@@ -102,7 +102,7 @@ func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 // postgresConn runs statements on one connection, on those of a pool, or in a transaction.
 type postgresConn struct {
 	q       postgresQuerier
-	explain func(error) error // Store.explainTrouble
+	explain func(error) error // Store.explainTrouble, or Store.Explain in Listen
 }
 
 func (c postgresConn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {

@@ -49,7 +49,7 @@ func TestASecretThatIsCutCanBeMasked(t *testing.T) {
 			if limit > 2_000 {
 				step = 15
 			}
-			for at := -60; at <= len(secret); at += step { // from -60, because some readers drop text before TEXT
+			for at := -60; at <= len(secret); at += step { // below 0, the secret starts after the limit
 				for _, filler := range []string{"y", " "} {
 					printed := strings.ReplaceAll(c.output, "TEXT", strings.Repeat(filler, limit-at)+secret+strings.Repeat(" z", 50))
 					got := read(t, toolreport.Tool{Command: strings.Fields(c.command), Check: "tests", Roots: []string{"/src"}},
