@@ -25,7 +25,8 @@ func TestOwnIssueIsOne(t *testing.T) {
 	first := b.runOwn(followUp("loop/7-1"))
 	want(t, first, "applied")
 	b.cfg.Run.Attempt = 2
-	want(t, b.runOwn(followUp("loop/7-1")), "adopted")
+	second := b.runOwn(followUp("loop/7-1"))
+	want(t, second, "adopted")
 	b.cfg.Run.Attempt = 1
 	for range 24 { // a day of further runs, of any workflow and job
 		b.push()
@@ -33,6 +34,11 @@ func TestOwnIssueIsOne(t *testing.T) {
 	}
 	again := b.runOwn(followUp("loop/7-1"))
 	want(t, again, "adopted")
+	for _, r := range append(second, again...) { // which of them made it is not known
+		if r.Message != "the issue is there already" {
+			t.Errorf("message %q", r.Message)
+		}
+	}
 	if got := again[0].Object; got == nil || got.Number != first[0].Object.Number {
 		t.Errorf("found %+v, want #%d", got, first[0].Object.Number)
 	}
@@ -89,6 +95,9 @@ func TestRunAgainAdoptsWhatIsThere(t *testing.T) {
 	for i := range first {
 		if first[i].Key != second[i].Key {
 			t.Errorf("item %d: the key changed", i)
+		}
+		if !strings.HasPrefix(second[i].Message, "an earlier attempt of this workflow run ") {
+			t.Errorf("item %d: message %q", i, second[i].Message)
 		}
 		if i < 4 && first[i].Object.URL != second[i].Object.URL {
 			t.Errorf("item %d: adopted %s, made %s", i, second[i].Object.URL, first[i].Object.URL)

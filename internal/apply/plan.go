@@ -356,9 +356,10 @@ func (op *Operation) listItems(snap *Snapshot) {
 	}
 }
 
-// adopt looks for an object that an earlier attempt has created for the group, and decides the
-// entries if it finds one. It also decides them if the list could not be read, because creating
-// another object could make a duplicate. It reports whether the entries are decided.
+// adopt looks for an object that an earlier attempt, or for a stable key an earlier workflow run,
+// has created for the group, and decides the entries if it finds one. It also decides them if the
+// list could not be read, because creating another object could make a duplicate. It reports
+// whether the entries are decided.
 func (p *planner) adopt(op *Operation, list listID, key string) bool {
 	if err := p.snap.lists[list]; err != nil {
 		op.failReading(err)
@@ -369,8 +370,12 @@ func (p *planner) adopt(op *Operation, list listID, key string) bool {
 		return false
 	}
 	op.Adopts = append(op.Adopts, own...)
+	message := madeEarlier
+	if list.what == listEarlierIssues { // the marker does not show which workflow run created it
+		message = "the issue is there already"
+	}
 	for _, e := range op.entries {
-		e.adopt(own[0], madeEarlier)
+		e.adopt(own[0], message)
 	}
 	return true
 }
