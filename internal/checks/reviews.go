@@ -202,16 +202,18 @@ func (r *reviews) requested(request phase.ReviewRequest) []*changes.File {
 	return files
 }
 
-// readable returns the files as the built-in reviewer takes them, and those that it
-// cannot read. For the security review, deleted files are among both.
+// readable returns the files as the built-in reviewer takes them, and those that have no text. Binary
+// files and, for the security review, deleted files are among both.
 func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]reviewer.File, []reviewer.Skipped) {
 	var files []reviewer.File
 	var skipped []reviewer.Skipped
 	for _, f := range r.requested(request) {
 		mark, hasNoText := f.Skip()
 		isBinary := hasNoText && mark.Mark == changes.MarkBinary
+		if hasNoText {
+			skipped = append(skipped, withoutText(f, mark))
+		}
 		if hasNoText && !isBinary {
-			skipped = append(skipped, reviewer.Skipped{Path: f.Path, Reason: mark.Why})
 			if mark.Mark == changes.MarkDeleted && check == phase.SecurityReview {
 				_, vendored := leftOut(f, check)
 				files = append(files, reviewer.File{Path: f.Path, Patch: f.Patch, Deleted: true, Vendored: vendored})
@@ -232,6 +234,15 @@ func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]re
 		files = append(files, file)
 	}
 	return files, skipped
+}
+
+// withoutText returns the entry in a list of skipped files for a file that has no text, because of
+// its mark. All reviewers give the same reason, so that the file is listed once: see details.
+func withoutText(f *changes.File, mark changes.Marked) reviewer.Skipped {
+	if mark.Mark == changes.MarkBinary {
+		return reviewer.Skipped{Path: f.Path, Reason: reviewer.BinaryFile}
+	}
+	return reviewer.Skipped{Path: f.Path, Reason: mark.Why}
 }
 
 // leftOut reports whether a review leaves a file out because it is generated or
@@ -262,8 +273,9 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 		var out partResult
 		for _, f := range r.requested(request) {
 			ask.Diff = append(ask.Diff, diffOf(f))
-			if _, hasNoText := f.Skip(); hasNoText {
-				continue // the built-in reviewer, unless it is skipped, reports files without a text
+			if mark, hasNoText := f.Skip(); hasNoText {
+				out.skipped = append(out.skipped, withoutText(f, mark))
+				continue
 			}
 			if generated, vendored := leftOut(f, check); generated || vendored {
 				out.skipped = append(out.skipped, reviewer.Skipped{Path: f.Path, Reason: "not given to " + cfg.Name + ", because it is generated or vendored"})

@@ -322,6 +322,57 @@ func TestBuiltInReviewsAreSkipped(t *testing.T) {
 	}
 }
 
+// TestFilesWithoutATextAreListed asserts that a changed file which no reviewer can read is listed with
+// the reason, and only once, whoever reviews.
+func TestFilesWithoutATextAreListed(t *testing.T) {
+	marks := map[changes.Mark]string{
+		changes.MarkDeleted: "it is deleted", changes.MarkSubmodule: "it is a submodule", changes.MarkLink: "it is a link", changes.MarkNotFile: "it is a directory",
+		changes.MarkLFSPointer: "Git LFS keeps its content elsewhere", changes.MarkTooLarge: "it is larger than 1 MiB", changes.MarkUnread: "it could not be read", changes.MarkBinary: "it contains NUL bytes",
+	}
+	want := map[string]string{}
+	s := set()
+	s.Files = s.Files[:1]
+	for mark, why := range marks {
+		s.Files = append(s.Files, changes.File{ChangedFile: changes.ChangedFile{Path: string(mark)}, Marks: []changes.Marked{{Mark: mark, Why: why}}})
+		want[string(mark)] = why
+	}
+	want[string(changes.MarkBinary)] = "a binary file"
+	plugIns := map[string][]plugin.Config{"none": nil, "code": {scanner("lint", "")}, "security": {scanner("scan", phase.SecurityReview), scanner("scan2", phase.SecurityReview)}, "agent": {{Name: "agent", Command: "agent", Diff: true}}}
+	for name, list := range plugIns {
+		for _, skip := range []string{"", "code", "security", "code and security"} {
+			cfg := config.Checks{SkipCodeReview: strings.Contains(skip, "code"), SkipSecurityReview: strings.Contains(skip, "security"), Plugins: list}
+			r, _ := openReviews(t, reviewsConfig{Changes: s, Checks: cfg}, func(program string, _ int) (string, int, error) {
+				if program == "agent" {
+					return "", 0, nil
+				}
+				return fmt.Sprintf(sarif, program, "low", ""), 0, nil
+			})
+			reviews := 0
+			for _, review := range []phase.Reviewer{r.codeReview(), r.securityReview()} {
+				if review != nil {
+					reviews++
+					if _, err := review(t.Context(), request(t, s)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if reviews == 0 {
+				continue
+			}
+			got := map[string]string{}
+			for _, f := range r.details().skipped {
+				if _, twice := got[f.Path]; twice {
+					t.Errorf("plug-ins: %s, skipped: %s: %s is there twice", name, skip, f.Path)
+				}
+				got[f.Path] = f.Reason
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("plug-ins: %s, skipped: %s (-want +got):\n%s", name, skip, diff)
+			}
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	for name, cfg := range map[string]reviewsConfig{
 		"nothing":                                {},

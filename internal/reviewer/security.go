@@ -71,11 +71,14 @@ func (s *source) outsideTests(found []finding.Finding) []finding.Finding {
 	return found
 }
 
+// BinaryFile is the Reason of Skipped for a binary file.
+const BinaryFile = "a binary file"
+
 // unreadable returns the reason why a file is not read at all, or "".
 func (r *Reviewer) unreadable(f File) string {
 	switch {
 	case f.Binary || strings.IndexByte(f.Text[:min(len(f.Text), 8000)], 0) >= 0:
-		return "a binary file"
+		return BinaryFile
 	case len(f.Text) > r.config.MaxFileBytes:
 		return fmt.Sprintf("larger than %s", text.Bytes(r.config.MaxFileBytes))
 	}
