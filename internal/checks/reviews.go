@@ -202,8 +202,9 @@ func (r *reviews) requested(request phase.ReviewRequest) []*changes.File {
 	return files
 }
 
-// readable returns the files as the built-in reviewer takes them, and those that have no text. Binary
-// files and, for the security review, deleted files are among both.
+// readable returns the files as the built-in reviewer takes them, and those that have no text.
+// Binary files and, for the security review, deleted files are among both. What the code review
+// leaves out is among the latter if there is no security review, which would look at it or list it.
 func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]reviewer.File, []reviewer.Skipped) {
 	var files []reviewer.File
 	var skipped []reviewer.Skipped
@@ -231,6 +232,10 @@ func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]re
 			file.Changed = []changes.Span{} // for example a renamed file: no line is new
 		}
 		file.Generated, file.Vendored = leftOut(f, check)
+		if (file.Generated || file.Vendored) && !isBinary && check == phase.CodeReview && len(r.security.parts) == 0 {
+			skipped = append(skipped, reviewer.Skipped{Path: f.Path, Reason: "a generated or vendored file: the code review leaves it out"})
+			continue
+		}
 		files = append(files, file)
 	}
 	return files, skipped

@@ -322,8 +322,8 @@ func TestBuiltInReviewsAreSkipped(t *testing.T) {
 	}
 }
 
-// TestFilesWithoutATextAreListed asserts that a changed file which no reviewer can read is listed with
-// the reason, and only once, whoever reviews.
+// TestFilesWithoutATextAreListed asserts that a changed file which no reviewer can read is listed
+// with the reason, and only once, whoever reviews.
 func TestFilesWithoutATextAreListed(t *testing.T) {
 	marks := map[changes.Mark]string{
 		changes.MarkDeleted: "it is deleted", changes.MarkSubmodule: "it is a submodule", changes.MarkLink: "it is a link", changes.MarkNotFile: "it is a directory",
@@ -370,6 +370,25 @@ func TestFilesWithoutATextAreListed(t *testing.T) {
 				t.Errorf("plug-ins: %s, skipped: %s (-want +got):\n%s", name, skip, diff)
 			}
 		}
+	}
+}
+
+// TestCodeReviewAlone asserts that the code review lists the files that it leaves out to the
+// security review if there is none.
+func TestCodeReviewAlone(t *testing.T) {
+	r, _ := openReviews(t, reviewsConfig{Checks: config.Checks{SkipSecurityReview: true}}, nil)
+	if r.securityReview() != nil {
+		t.Error("there is a security review, which no reviewer does")
+	}
+	if _, err := r.codeReview()(t.Context(), request(t, set())); err != nil {
+		t.Fatal(err)
+	}
+	want := []reviewer.Skipped{
+		{Path: "gen.go", Reason: "a generated or vendored file: the code review leaves it out"}, {Path: "link", Reason: "it is link"}, {Path: "logo.png", Reason: "a binary file"},
+		{Path: "vendor/v.go", Reason: "a generated or vendored file: the code review leaves it out"},
+	}
+	if diff := cmp.Diff(want, r.details().skipped); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
