@@ -16,7 +16,7 @@ import (
 // FileOnRef is a text file at the top of the commit that a ref leads to.
 type FileOnRef struct {
 	Ref      string // complete, such as "refs/airlock/loops/7-1"
-	Commit   string
+	Commit   string // "" if the ref leads to something else, such as a blob or an annotated tag
 	Headline string // the first line of the commit's message
 	// Text is the file's content, "" if there is none or it was not asked for.
 	Text string
@@ -111,7 +111,7 @@ func (q RefQuery) document() string {
 	return `query FilesOnRefs($owner: String!, $name: String!, $prefix: String!, $containing: String, $after: String` + declarations + `) {
   repository(owner: $owner, name: $name) { id
 ` + pull + also + `    refs(refPrefix: $prefix, query: $containing, first: 100, after: $after) {
-      nodes { name target { ... on Commit { oid messageHeadline` + file + ` } } }
+      nodes { name target { __typename ... on Commit { oid messageHeadline` + file + ` } } }
       pageInfo { hasNextPage endCursor } } }
 }` + fragment
 }
@@ -177,7 +177,8 @@ type refAnswer struct {
 	Refs connection[struct {
 		Name   string
 		Target struct {
-			OID, MessageHeadline string
+			Typename             string `json:"__typename"`
+			OID, MessageHeadline string // of a commit
 			File                 struct {
 				Object struct {
 					Text        string
@@ -265,7 +266,8 @@ func (a *refAnswer) addTo(all *FilesOnRefs, q RefQuery) error {
 	}
 	all.Repository = a.ID
 	for _, n := range a.Refs.Nodes {
-		if n.Name == "" || n.Target.OID == "" {
+		isOther := n.Target.Typename != "" && n.Target.Typename != "Commit"
+		if n.Name == "" || n.Target.OID == "" && !isOther {
 			return errors.New("an entry of the list is empty")
 		}
 		blob := n.Target.File.Object

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
@@ -63,6 +65,38 @@ func TestFilesOnRefs(t *testing.T) {
 	}
 	if parent := git.Run("rev-parse", loopRef+"^"); parent != first {
 		t.Errorf("the second commit follows %s", parent)
+	}
+}
+
+// TestARefThatIsNotACommit asserts that a ref which somebody has pointed at something else does not
+// hide the others, and that it has no commit.
+func TestARefThatIsNotACommit(t *testing.T) {
+	env, git := refEnv(t)
+	git.Commit("log", map[string]string{"log.jsonl": "{}\n"}, "Begin the loop")
+	git.Run("update-ref", loopRef, "refs/heads/log")
+	git.Run("-c", "user.name=Mona", "-c", "user.email=mona@example.com", "tag", "-a", "-m", "Loop 17-1 ended: forged", "tag", "log")
+	for ref, object := range map[string]string{"17-1": "refs/tags/tag", "27-1": "log:log.jsonl", "37-1": "log^{tree}"} {
+		git.Run("update-ref", "refs/airlock/loops/"+ref, object)
+	}
+	for _, file := range []string{"", "log.jsonl"} {
+		got, err := env.FilesOnRefs(env.ctx, repo, githubapi.RefQuery{Prefix: "refs/airlock/loops/", Containing: "7-", File: file})
+		want := []githubapi.FileOnRef{{Ref: "refs/airlock/loops/17-1"}, {Ref: "refs/airlock/loops/27-1"}, {Ref: "refs/airlock/loops/37-1"}, {Ref: loopRef, Commit: git.SHA("log"), Headline: "Begin the loop"}}
+		if file != "" {
+			want[3].Text = "{}\n"
+		}
+		if diff := cmp.Diff(want, got.Files); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+}
+
+// TestARefWithoutATarget asserts that an answer which does not say what a ref leads to is an error.
+func TestARefWithoutATarget(t *testing.T) {
+	for _, target := range []string{`null`, `{}`, `{"oid":""}`, `{"__typename":"Commit"}`, `{"__typename":"Commit","oid":null}`, `{"__typename":""}`} {
+		c := strangeClient(t, 200, `{"data":{"repository":{"id":"R","refs":{"nodes":[{"name":"7-1","target":`+target+`}],"pageInfo":{"hasNextPage":false}}}}}`)
+		if got, err := c.FilesOnRefs(t.Context(), repo, githubapi.RefQuery{Prefix: "refs/airlock/loops/"}); !errors.Is(err, githubapi.Malformed) {
+			t.Errorf("%s: %+v, %v", target, got, err)
+		}
 	}
 }
 

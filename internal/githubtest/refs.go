@@ -187,8 +187,8 @@ func (s *Server) refCommand(update map[string]any) (string, error) {
 	return "update " + name + " " + after + "\n", nil
 }
 
-// refNodes lists the refs to commits below the argument refPrefix, if the rest of their name
-// contains the argument query.
+// refNodes lists the refs below the argument refPrefix, if the rest of their name contains the
+// argument query.
 func (s *Server) refNodes(args map[string]any) (any, error) {
 	if s.o.Git == nil {
 		return nil, errNoGit
@@ -202,10 +202,14 @@ func (s *Server) refNodes(args map[string]any) (any, error) {
 	var list []*node
 	for _, r := range refs {
 		name, below := strings.CutPrefix(r.name, prefix)
-		if !below || !strings.Contains(name, query) || r.kind != "commit" {
+		if !below || !strings.Contains(name, query) {
 			continue
 		}
-		list = append(list, &node{typ: "Ref", fields: object{"id": name, "name": name, "target": s.commitNode(r.sha)}})
+		target := &node{typ: map[string]string{"tag": "Tag", "tree": "Tree", "blob": "Blob"}[r.kind], fields: object{"oid": r.sha}}
+		if r.kind == "commit" {
+			target = s.commitNode(r.sha)
+		}
+		list = append(list, &node{typ: "Ref", fields: object{"id": name, "name": name, "target": target}})
 	}
 	return connection("RefConnection", list, args), nil
 }

@@ -251,6 +251,36 @@ func TestForgeriesAreFound(t *testing.T) {
 	})
 }
 
+// TestARefThatSomebodyReplaced asserts that a ref of a loop which leads to something else than a
+// commit concerns only that loop, and none if the pull request has a newer one.
+func TestARefThatSomebodyReplaced(t *testing.T) {
+	s, git, _ := open(t, "")
+	begin(t, s, nil)
+	git.Run("-c", "user.name=Mona", "-c", "user.email=mona@example.com", "tag", "-a", "-m", "Forged", "tag", "main")
+	for _, object := range []string{"refs/tags/tag", "main:README.md", "main^{tree}"} {
+		for _, ref := range []string{"8-1", "17-1"} {
+			git.Run("update-ref", "refs/airlock/loops/"+ref, object)
+		}
+		if l, _, err := s.Load(t.Context(), 7); err != nil || l == nil { // the query matches 17-1, too
+			t.Errorf("%s: %v, %v", object, l, err)
+		}
+		if numbers, err := s.Open(t.Context()); !cmp.Equal(numbers, []int{17, 7, 8}) || err != nil {
+			t.Errorf("%s: open: %v, %v", object, numbers, err)
+		}
+		const want = "refs/airlock/loops/8-1 is not a commit, so that it has no log: somebody has replaced it; "
+		if _, _, err := s.Load(t.Context(), 8); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", object, err)
+		}
+		git.Run("update-ref", "refs/airlock/loops/7-2", "refs/airlock/loops/7-1")
+		git.Run("update-ref", "refs/airlock/loops/7-1", object)
+		if _, _, err := s.Load(t.Context(), 7); !errors.Is(err, loopref.ErrForged) { // 7-2 is read: it has the log of 7-1
+			t.Errorf("%s: %v", object, err)
+		}
+		git.Run("update-ref", "refs/airlock/loops/7-1", "refs/airlock/loops/7-2")
+		git.Run("update-ref", "-d", "refs/airlock/loops/7-2")
+	}
+}
+
 func TestALogThatWasSetBackIsFound(t *testing.T) {
 	s, git, _ := open(t, "correct horse")
 	l := begin(t, s, nil)
