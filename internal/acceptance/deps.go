@@ -33,7 +33,8 @@ type Deps struct {
 	Worktree func(ctx context.Context) (Worktree, error) // required
 	// Reach connects to a TCP address, host:port, and closes the connection.
 	Reach func(ctx context.Context, address string) error // required
-	// Fetch sends a request without a body, and follows no redirect to another host.
+	// Fetch sends a request without a body. It follows no redirect to another host, nor to a URL
+	// that it would refuse.
 	Fetch func(ctx context.Context, r Fetch) (Answer, error) // required
 	// Validator, Browser and Judge are the owner's programs; nil if none is configured.
 	Validator, Browser, Judge *Program
@@ -114,7 +115,7 @@ type Checked struct {
 // Fetch is a request without a body.
 type Fetch struct {
 	Method, URL string
-	// Redirects follows redirects to the same host. Without it, a redirect is the answer.
+	// Redirects follows redirects to the same host. A redirect that is not followed is the answer.
 	Redirects bool
 	// Trust is the trust in the author of the URL.
 	Trust Trust

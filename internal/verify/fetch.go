@@ -51,7 +51,8 @@ type fetcher struct {
 	mask  func(string) string // masks secrets
 }
 
-// allowed reports whether an entry of hosts is a URL's host, and its port if the entry names one.
+// allowed reports whether an entry of hosts is a URL's host, and its port if the entry names one. A
+// URL that names no port has that of its scheme.
 func (f fetcher) allowed(u *url.URL) bool {
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	return slices.ContainsFunc(f.hosts, func(host string) bool {
@@ -62,28 +63,56 @@ func (f fetcher) allowed(u *url.URL) bool {
 	})
 }
 
-// fetch implements acceptance.Deps.Fetch. No proxy is used: it would resolve the host's name
-// itself, and so decide where the request goes.
-func (f fetcher) fetch(ctx context.Context, r acceptance.Fetch) (acceptance.Answer, error) {
-	u, err := url.Parse(r.URL)
+// check returns an error unless a criterion may name the URL. Whether the address is private shows
+// only when it is connected to: see send.
+func (f fetcher) check(u *url.URL, trust acceptance.Trust) error {
 	switch {
-	case err != nil:
-		return acceptance.Answer{}, fmt.Errorf("the URL cannot be read: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return errors.New("the URL does not begin with http:// or https://")
 	case u.Hostname() == "":
-		return acceptance.Answer{}, errors.New("the URL names no host")
+		return errors.New("the URL names no host")
 	case u.User != nil:
-		return acceptance.Answer{}, errors.New("the URL contains a user, and credentials are not sent")
-	case r.Trust != acceptance.Owner && !f.allowed(u):
-		return acceptance.Answer{}, fmt.Errorf("criteria from others may read only hosts that the owner allows (acceptance: allowed-hosts), and %s is not among them", u.Host)
+		return errors.New("the URL contains a user, and credentials are not sent")
+	case trust != acceptance.Owner && !f.allowed(u):
+		return fmt.Errorf("criteria from others may read only hosts that the owner allows (acceptance: allowed-hosts), and %s is not among them", u.Host)
 	}
+	return nil
+}
+
+// follows reports whether a redirect is followed: only to the same host, and to a URL that the
+// criterion may name itself. The port of that URL is another one where only the scheme differs.
+func (f fetcher) follows(trust acceptance.Trust, from, to *url.URL) bool {
+	return strings.EqualFold(to.Host, from.Host) && f.check(to, trust) == nil
+}
+
+// send sends one request, not what it is redirected to. No proxy is used: it would resolve the
+// host's name itself, and so decide where the request goes.
+func (f fetcher) send(request *http.Request) (*http.Response, error) {
 	dialer := net.Dialer{Timeout: 30 * time.Second}
-	if !f.allowed(u) {
+	if !f.allowed(request.URL) {
 		dialer.Control = refusePrivate
 	}
 	transport := &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, TLSHandshakeTimeout: 30 * time.Second, MaxResponseHeaderBytes: 1 << 20}
-	defer transport.CloseIdleConnections()
-	client := http.Client{Transport: transport, CheckRedirect: func(next *http.Request, via []*http.Request) error {
-		if !r.Redirects || !strings.EqualFold(next.URL.Host, u.Host) || len(via) > maxRedirects {
+	return transport.RoundTrip(request)
+}
+
+// roundTripper is a function as an http.RoundTripper.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// fetch implements acceptance.Deps.Fetch.
+func (f fetcher) fetch(ctx context.Context, r acceptance.Fetch) (acceptance.Answer, error) {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return acceptance.Answer{}, fmt.Errorf("the URL cannot be read: %w", err)
+	}
+	if err := f.check(u, r.Trust); err != nil {
+		return acceptance.Answer{}, err
+	}
+	client := http.Client{Transport: roundTripper(f.send), CheckRedirect: func(next *http.Request, via []*http.Request) error {
+		if !r.Redirects || !f.follows(r.Trust, u, next.URL) || len(via) > maxRedirects {
 			return http.ErrUseLastResponse
 		}
 		return nil

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -60,6 +61,7 @@ func TestFetch(t *testing.T) {
 		{[]string{"127.0.0.1"}, server.URL + "/away", acceptance.Owner, true, 302, ""},
 		{[]string{host}, server.URL + "/loop", acceptance.Owner, true, 302, ""},
 		{nil, "http://user:pass@example.com/", acceptance.Owner, true, 0, "credentials"},
+		{[]string{"example.com"}, "ftp://example.com/", acceptance.Owner, true, 0, "does not begin with http"},
 		{nil, "http://", acceptance.Owner, true, 0, "names no host"},
 		{nil, "http://a b/", acceptance.Owner, true, 0, "cannot be read"},
 		{nil, "https://example.com/", acceptance.Stranger, true, 0, "example.com is not among them"},
@@ -76,6 +78,81 @@ func TestFetch(t *testing.T) {
 	server.Close()
 	if err := reach(t.Context(), host); err == nil {
 		t.Error("a closed port is reached")
+	}
+}
+
+// A redirect is followed only to a URL of the same host that the criterion may name itself.
+func TestFollows(t *testing.T) {
+	for _, c := range []struct {
+		hosts    []string
+		from, to string
+		owner    bool // whether an owner's redirect is followed
+		stranger bool
+	}{
+		{[]string{"example.com:80"}, "http://example.com/", "http://example.com/x", true, true},
+		{[]string{"example.com:80"}, "http://example.com/", "https://example.com/", true, false},
+		{[]string{"example.com:443"}, "https://example.com/", "http://example.com/", true, false},
+		{[]string{"example.com:80", "example.com:443"}, "http://example.com/", "https://example.com/", true, true},
+		{[]string{"example.com:80", "example.com:443"}, "https://example.com/", "http://example.com/", true, true},
+		{[]string{"example.com"}, "http://example.com/", "https://example.com/", true, true},
+		{[]string{"example.com:80"}, "http://example.com:80/", "https://example.com:80/", true, true}, // the same port
+		{[]string{"EXAMPLE.com:80"}, "http://example.com/", "http://Example.COM/x", true, true},
+		{[]string{"EXAMPLE.com:80"}, "http://example.com/", "HTTPS://Example.COM/x", true, false},
+		{[]string{"[::1]:80"}, "http://[::1]/", "https://[::1]/", true, false},
+		{[]string{"::1"}, "http://[::1]/", "https://[::1]/", true, true},
+		{[]string{"example.com"}, "http://example.com/", "http://example.com./", false, false},
+		{[]string{"example.com"}, "http://example.com/", "http://example.com:8080/", false, false},
+		{[]string{"example.com"}, "http://example.com/", "http://www.example.com/", false, false},
+		{[]string{"example.com"}, "http://example.com/", "http://user@example.com/", false, false},
+		{[]string{"example.com"}, "http://example.com/", "http://user:pass@example.com/", false, false},
+		{[]string{"example.com"}, "http://example.com/", "ftp://example.com/", false, false},
+		{[]string{"example.com"}, "http://example.com/", "gopher://example.com/", false, false},
+		{[]string{"example.com"}, "http://example.com/", "file:///etc/passwd", false, false},
+		{[]string{"example.com"}, "http://example.com/", "mailto:a@example.com", false, false},
+		{nil, "http://example.com/", "https://example.com/", true, false},
+	} {
+		f := fetcher{hosts: c.hosts}
+		from, to := parsed(t, c.from), parsed(t, c.to)
+		if owner, stranger := f.follows(acceptance.Owner, from, to), f.follows(acceptance.Stranger, from, to); owner != c.owner || stranger != c.stranger {
+			t.Errorf("%q %s to %s: owner %t, stranger %t", c.hosts, c.from, c.to, owner, stranger)
+		}
+	}
+}
+
+func parsed(t *testing.T, s string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// A private address is refused at a port that the owner has not allowed, even after a redirect from
+// one that is allowed.
+func TestRedirectToAnotherPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:80")
+	if err != nil {
+		t.Skip(err) // only root may listen on it
+	}
+	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "https://127.0.0.1/")
+		w.WriteHeader(http.StatusMovedPermanently)
+	})}}
+	server.Start()
+	defer server.Close()
+	get := acceptance.Fetch{Method: "GET", URL: "http://127.0.0.1/", Redirects: true, Trust: acceptance.Stranger}
+	f := fetcher{[]string{"127.0.0.1:80"}, maskHunter}
+	if a, err := f.fetch(t.Context(), get); a.Status != http.StatusMovedPermanently || err != nil {
+		t.Errorf("%d, %v", a.Status, err)
+	}
+	get.Trust = acceptance.Owner
+	if _, err := f.fetch(t.Context(), get); err == nil || !strings.Contains(err.Error(), "the address 127.0.0.1 is private") {
+		t.Error(err)
+	}
+	f.hosts = []string{"127.0.0.1"}
+	if _, err := f.fetch(t.Context(), get); err == nil || strings.Contains(err.Error(), "private") { // nobody listens there
+		t.Error(err)
 	}
 }
 
