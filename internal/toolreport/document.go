@@ -4,13 +4,30 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// maxObjects bounds the number of opening braces in a document, and so the number of objects in a
-// JSON document. Each object takes far more memory than its text, which may have only three bytes.
+// maxObjects bounds the number of objects in a JSON document. Each takes far more memory than its
+// text, which may have only three bytes.
 const maxObjects = 1_000_000
 
-var errObjects = errors.New("it may have more than 1,000,000 objects")
+// limitError is the reason why a document that exceeds a limit was not read in full.
+type limitError string
+
+// Error implements error.
+func (e limitError) Error() string { return string(e) }
+
+const errObjects limitError = "it has more than 1,000,000 objects"
+
+// unread describes, after the name of a document, the error with which it was read.
+func unread(err error) string {
+	what := "is incomplete: "
+	if _, ok := errors.AsType[limitError](err); ok {
+		what = "was not read in full: "
+	}
+	return what + text.TruncateBytes(err.Error(), maxName)
+}
 
 // document collects what may be a JSON or XML document in a stream: from the first line
 // that begins like one to the end.
@@ -52,20 +69,18 @@ func beginsDocument(line string) bool {
 
 // read reads the document into the collector and returns the name of its form, "" if
 // that is not known or the document is too long. The error reports that the document is
-// incomplete or malformed, or exceeds another limit.
+// incomplete or malformed or, as a limitError, that it exceeds another limit.
 func (d *document) read(c *collector) (string, error) {
 	b := bytes.TrimSpace(d.data.Bytes())
 	if len(b) == 0 || d.tooLong {
 		return "", nil
-	}
-	if bytes.Count(b, []byte("{")) > maxObjects {
-		return "", errObjects
 	}
 	if b[0] == '<' {
 		return readXML(b, c)
 	}
 	// A tool may print several values after each other, and text after them.
 	var found string
+	objects := 0
 	dec := json.NewDecoder(bytes.NewReader(b))
 	for {
 		var raw json.RawMessage
@@ -75,8 +90,28 @@ func (d *document) read(c *collector) (string, error) {
 			}
 			return found, nil
 		}
+		if objects += countObjects(raw); objects > maxObjects {
+			return found, errObjects
+		}
 		if name := readJSON(raw, c); name != "" {
 			found = name
 		}
 	}
+}
+
+// countObjects returns the number of objects in a JSON value, which is valid: that of its opening
+// braces outside of strings.
+func countObjects(raw json.RawMessage) (n int) {
+	inString := false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\': // it is in a string, and the next character does not end that
+			i++
+		case c == '{' && !inString:
+			n++
+		}
+	}
+	return n
 }

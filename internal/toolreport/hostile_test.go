@@ -134,8 +134,52 @@ func TestDocumentOfTooManyObjects(t *testing.T) {
 	t.Parallel()
 	doc := io.MultiReader(strings.NewReader("[{}"), &flood{line: ",{}", left: 3_300_000}, strings.NewReader("]"))
 	got := read(t, toolreport.Tool{Command: []string{"eslint"}}, output{Stdout: doc, Exit: toolreport.Exit{Code: 1}})
-	if got.Explained || !strings.Contains(strings.Join(got.Notes, "\n"), "1,000,000 objects") {
+	if got.Explained || !strings.Contains(strings.Join(got.Notes, "\n"), "the document in the output was not read in full: it has more than 1,000,000 objects") {
 		t.Errorf("%+v", got.Notes)
+	}
+}
+
+// TestBracesThatAreNoObjects asserts that braces in texts, in XML and after a document do not count as
+// objects.
+func TestBracesThatAreNoObjects(t *testing.T) {
+	t.Parallel()
+	braces := strings.Repeat("{", 1_000_001)
+	junit := `<testsuite name="s"><testcase name="a"><failure message="no">x</failure></testcase><system-out>` + braces + `</system-out></testsuite>`
+	for name, out := range map[string]output{
+		"JUnit's XML in a file":       {Reports: []string{junit}},
+		"JUnit's XML, a comment":      {Reports: []string{"<!--" + braces + "-->" + junit}},
+		"JUnit's XML":                 {Stdout: strings.NewReader(junit)},
+		"JSON in a file, a text":      {Reports: []string{`{"examples":[{"full_description":"a","status":"failed","exception":{"message":"\"` + braces + `\\"}}],"summary":{},"summary_line":"1 example, 1 failure"}`}},
+		"JSON in a file, a name":      {Reports: []string{`{"` + braces + `":0,"examples":[{"full_description":"a","status":"failed"}],"summary":{},"summary_line":"1 example, 1 failure"}`}},
+		"JSON in a file, then a text": {Reports: []string{`{"examples":[{"full_description":"a","status":"failed"}],"summary":{},"summary_line":"1 example, 1 failure"} ` + braces}},
+	} {
+		out.Exit.Code = 1
+		got := read(t, toolreport.Tool{Command: []string{"make test"}, Check: "tests"}, out)
+		if got.Tests.Failed != 1 || !got.Tests.Known || len(got.Tests.Failing) != 1 || len(got.Notes) > 0 {
+			t.Errorf("%s: %+v, notes %q", name, got.Tests, got.Notes)
+		}
+	}
+}
+
+// TestReportsBeyondALimit asserts that the note about a report which exceeds a limit names the limit.
+func TestReportsBeyondALimit(t *testing.T) {
+	t.Parallel()
+	objects := strings.Repeat("{},", 1_000_000)
+	for _, c := range []struct{ report, want string }{
+		{`{"examples":[` + objects + `{}],"summary":{},"summary_line":""}`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects"},
+		{`[` + objects + `{}]`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects"},
+		{`{"examples":[],"summary":{},"summary_line":""}[` + objects + `{}]`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects"},
+		{strings.ReplaceAll(`[`+objects+`{}]`, ",", " "), "the test report 0.xml has no form that is known"}, // not JSON
+		{`<testsuite name="` + strings.Repeat("{", 2<<20) + `"/>`, "the test report 0.xml was not read in full: it has a tag of more than 1048576 bytes"},
+		{strings.Repeat("<a>", 300), "the test report 0.xml was not read in full: its elements are nested more deeply than 200"},
+		{"<testsuite>" + strings.Repeat("<a>", 300), "the test report 0.xml was not read in full: its elements are nested more deeply than 200"},
+		{"<testsuite>", "the test report 0.xml is incomplete: XML syntax error on line 1: unexpected EOF"},
+		{"{", "the test report 0.xml has no form that is known"},
+	} {
+		got := read(t, toolreport.Tool{Command: []string{"make test"}, Check: "tests"}, output{Reports: []string{c.report}, Exit: toolreport.Exit{Code: 1}})
+		if diff := cmp.Diff([]string{c.want}, got.Notes); diff != "" || got.Tests.Known {
+			t.Errorf("%.50s: %+v (-want +got):\n%s", c.report, got.Tests, diff)
+		}
 	}
 }
 

@@ -52,10 +52,14 @@ func (r *Reader) AddReport(file ReportFile, from io.Reader) {
 	d := document{started: true}
 	d.data.Write(legibleXML(raw))
 	form, err := d.read(c)
+	_, isBeyond := errors.AsType[limitError](err)
 	switch {
 	case err != nil && form != "":
-		r.files.note(fmt.Sprintf("the test report %s is incomplete: %s", fileName, text.TruncateBytes(err.Error(), maxName)))
+		r.files.note("the test report " + fileName + " " + unread(err))
 		c.tally.ended = false
+	case isBeyond:
+		r.files.note("the test report " + fileName + " " + unread(err))
+		return
 	case form == "" || !c.tally.ended:
 		r.files.note("the test report " + fileName + " has no form that is known")
 		return

@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"github.com/agent-airlock/airlock/internal/finding"
-	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // verdict is what is accepted of all readings of the output.
@@ -173,7 +172,7 @@ func (v *verdict) document(s *stream) {
 		v.report.Notes = append(v.report.Notes, s.collector.notes...)
 	}
 	if err != nil && (name != "" || s.doc.data.Len() > maxText) {
-		v.incomplete("the document in the output is incomplete: " + text.TruncateBytes(err.Error(), maxName))
+		v.incomplete("the document in the output " + unread(err))
 	}
 	if s.doc.tooLong {
 		v.incomplete("the document in the output is longer than 64 MiB and was not read")

@@ -16,7 +16,8 @@ import (
 )
 
 // readXML reads one or more documents of checkstyle's XML or JUnit's and returns the
-// form's name. It returns an error if a document is incomplete, or exceeds maxXMLDepth or maxXMLTag.
+// form's name. It returns an error if a document is incomplete, and a limitError if it exceeds
+// maxXMLDepth or maxXMLTag.
 func readXML(b []byte, c *collector) (string, error) {
 	if err := boundedTags(b); err != nil {
 		return "", err
@@ -41,7 +42,7 @@ func readXML(b []byte, c *collector) (string, error) {
 		case xml.StartElement:
 			if depth++; depth > maxXMLDepth {
 				reader.done()
-				return reader.form, fmt.Errorf("its elements are nested more deeply than %d", maxXMLDepth)
+				return reader.form, limitError(fmt.Sprintf("its elements are nested more deeply than %d", maxXMLDepth))
 			}
 			reader.start(t)
 		case xml.EndElement:
@@ -64,7 +65,7 @@ const (
 	maxXMLDetails = 64 << 10
 )
 
-// boundedTags returns an error if a tag is longer than maxXMLTag. Comments and character
+// boundedTags returns a limitError if a tag is longer than maxXMLTag. Comments and character
 // data may be longer.
 func boundedTags(b []byte) error {
 	for i := 0; ; {
@@ -90,7 +91,7 @@ func boundedTags(b []byte) error {
 				quote = c
 			}
 			if i-start > maxXMLTag {
-				return fmt.Errorf("it has a tag of more than %d bytes", maxXMLTag)
+				return limitError(fmt.Sprintf("it has a tag of more than %d bytes", maxXMLTag))
 			}
 		}
 	}
