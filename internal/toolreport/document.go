@@ -8,8 +8,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// maxObjects bounds the number of objects in a JSON document. Each takes far more memory than its
-// text, which may have only three bytes.
+// maxObjects bounds the number of objects and other elements of lists in a JSON document. Each
+// takes far more memory than its text, which may have only two bytes: where objects are expected, a
+// null becomes an empty one.
 const maxObjects = 1_000_000
 
 // limitError is the reason why a document that exceeds a limit was not read in full.
@@ -18,7 +19,7 @@ type limitError string
 // Error implements error.
 func (e limitError) Error() string { return string(e) }
 
-const errObjects limitError = "it has more than 1,000,000 objects"
+const errObjects limitError = "it has more than 1,000,000 objects and elements of lists"
 
 // unread describes, after the name of a document, the error with which it was read.
 func unread(err error) string {
@@ -99,18 +100,36 @@ func (d *document) read(c *collector) (string, error) {
 	}
 }
 
-// countObjects returns the number of objects in a JSON value, which is valid: that of its opening
-// braces outside of strings.
+// countObjects returns the number of objects in a JSON value, which is valid, and of other elements
+// of its lists.
 func countObjects(raw json.RawMessage) (n int) {
-	inString := false
+	var open []byte // the brackets and braces that are open
+	inString, isElement := false, false
 	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			inString = !inString
-		case c == '\\': // it is in a string, and the next character does not end that
-			i++
-		case c == '{' && !inString:
+		c := raw[i]
+		switch {
+		case inString:
+			if c == '\\' {
+				i++ // the next character does not end the string
+			}
+			inString = c != '"'
+			continue
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			continue
+		case c == '{' || isElement && c != ']':
 			n++
+		}
+		isElement = false
+		switch c {
+		case '"':
+			inString = true
+		case '{', '[':
+			open = append(open, c)
+			isElement = c == '['
+		case '}', ']':
+			open = open[:len(open)-1]
+		case ',':
+			isElement = open[len(open)-1] == '['
 		}
 	}
 	return n

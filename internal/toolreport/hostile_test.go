@@ -134,14 +134,14 @@ func TestDocumentOfTooManyObjects(t *testing.T) {
 	t.Parallel()
 	doc := io.MultiReader(strings.NewReader("[{}"), &flood{line: ",{}", left: 3_300_000}, strings.NewReader("]"))
 	got := read(t, toolreport.Tool{Command: []string{"eslint"}}, output{Stdout: doc, Exit: toolreport.Exit{Code: 1}})
-	if got.Explained || !strings.Contains(strings.Join(got.Notes, "\n"), "the document in the output was not read in full: it has more than 1,000,000 objects") {
+	if got.Explained || !strings.Contains(strings.Join(got.Notes, "\n"), "the document in the output was not read in full: it has more than 1,000,000 objects and elements of lists") {
 		t.Errorf("%+v", got.Notes)
 	}
 }
 
-// TestBracesThatAreNoObjects asserts that braces in texts, in XML and after a document do not count as
-// objects.
-func TestBracesThatAreNoObjects(t *testing.T) {
+// TestBracesThatAreNotObjects asserts that braces and commas in texts, in XML and after a document
+// do not count as objects or elements of lists.
+func TestBracesThatAreNotObjects(t *testing.T) {
 	t.Parallel()
 	braces := strings.Repeat("{", 1_000_001)
 	junit := `<testsuite name="s"><testcase name="a"><failure message="no">x</failure></testcase><system-out>` + braces + `</system-out></testsuite>`
@@ -151,6 +151,8 @@ func TestBracesThatAreNoObjects(t *testing.T) {
 		"JUnit's XML":                 {Stdout: strings.NewReader(junit)},
 		"JSON in a file, a text":      {Reports: []string{`{"examples":[{"full_description":"a","status":"failed","exception":{"message":"\"` + braces + `\\"}}],"summary":{},"summary_line":"1 example, 1 failure"}`}},
 		"JSON in a file, a name":      {Reports: []string{`{"` + braces + `":0,"examples":[{"full_description":"a","status":"failed"}],"summary":{},"summary_line":"1 example, 1 failure"}`}},
+		"JSON in a file, commas":      {Reports: []string{`{"examples":[{"full_description":"a","status":"failed","exception":{"message":"[` + strings.Repeat("0,", 1_000_001) + `"}}],"summary":{},"summary_line":"1 example, 1 failure"}`}},
+		"as many as are read":         {Reports: []string{`{"examples": [ {"full_description":"a","status":"failed"} ],"x":[0` + strings.Repeat(" , null", 999_996) + `],"summary":{},"summary_line":"1 example, 1 failure"}`}},
 		"JSON in a file, then a text": {Reports: []string{`{"examples":[{"full_description":"a","status":"failed"}],"summary":{},"summary_line":"1 example, 1 failure"} ` + braces}},
 	} {
 		out.Exit.Code = 1
@@ -161,14 +163,15 @@ func TestBracesThatAreNoObjects(t *testing.T) {
 	}
 }
 
-// TestReportsBeyondALimit asserts that the note about a report which exceeds a limit names the limit.
+// TestReportsBeyondALimit asserts that the note about a report which exceeds a limit names the
+// limit.
 func TestReportsBeyondALimit(t *testing.T) {
 	t.Parallel()
 	objects := strings.Repeat("{},", 1_000_000)
 	for _, c := range []struct{ report, want string }{
-		{`{"examples":[` + objects + `{}],"summary":{},"summary_line":""}`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects"},
-		{`[` + objects + `{}]`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects"},
-		{`{"examples":[],"summary":{},"summary_line":""}[` + objects + `{}]`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects"},
+		{`{"examples":[` + objects + `{}],"summary":{},"summary_line":""}`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects and elements of lists"},
+		{`[` + objects + `{}]`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects and elements of lists"},
+		{`{"examples":[],"summary":{},"summary_line":""}[` + objects + `{}]`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects and elements of lists"},
 		{strings.ReplaceAll(`[`+objects+`{}]`, ",", " "), "the test report 0.xml has no form that is known"}, // not JSON
 		{`<testsuite name="` + strings.Repeat("{", 2<<20) + `"/>`, "the test report 0.xml was not read in full: it has a tag of more than 1048576 bytes"},
 		{strings.Repeat("<a>", 300), "the test report 0.xml was not read in full: its elements are nested more deeply than 200"},
