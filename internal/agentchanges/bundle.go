@@ -26,7 +26,7 @@ var bundleStart = lazyregexp.New(`^# v[0-9]+ git bundle`)
 // Limits of a bundle.
 const (
 	maxBundle      = 256 << 20 // bytes
-	maxBundleLines = 10_000    // commits and refs that it names
+	maxBundleLines = 10_000    // of its header, after the first: its properties, commits and refs
 )
 
 // bundle reads the commits of a bundle.
@@ -120,13 +120,13 @@ func parseBundle(data []byte) (bundle, error) {
 		head, next, complete := bytes.Cut(rest, []byte{'\n'})
 		line := string(head)
 		switch {
-		case n-1 > maxBundleLines:
-			return b, fmt.Errorf("its list of commits and refs has more than %d lines: bundle one branch, or HEAD", maxBundleLines)
 		case !complete:
 			return b, fmt.Errorf("line %d: its list of refs does not end: the file is cut off, write it again", n)
 		case line == "":
 			b.pack = next
 			return b, nil
+		case n-1 > maxBundleLines:
+			return b, fmt.Errorf("its header has more than %d properties, commits and refs: bundle one branch, or HEAD", maxBundleLines)
 		case line[0] == '@':
 			if err := b.capability(line[1:]); err != nil {
 				return b, fmt.Errorf("line %d: %w", n, err)

@@ -163,7 +163,11 @@ func TestBundleSeriesErrors(t *testing.T) {
 		"other format":  {header("@object-format=sha256", "", ""), "its object ids have 64 digits and the repository's 40"},
 		"filtered":      {header("@filter=blob:none", "", ""), `line 2: it has the property "filter=blob:none"`},
 		"no id":         {header("xyz refs/heads/main", "", ""), "line 2"},
-		"many refs":     {header(strings.Repeat(missing+" refs/x\n", 10_001)), "has more than 10000 lines"},
+		"most refs":     {header(strings.Repeat(missing+" refs/x\n", 10_000), ""), "cannot be unpacked"},
+		"most lines":    {header("@object-format=sha1", strings.Repeat(missing+" refs/x\n", 9_999), ""), "cannot be unpacked"},
+		"most, cut":     {header(strings.Repeat(missing+" refs/x\n", 10_000)), "line 10002: its list of refs does not end"},
+		"many refs":     {header(strings.Repeat(missing+" refs/x\n", 10_001), ""), "its header has more than 10000 properties, commits and refs"},
+		"many lines":    {header("@object-format=sha1", strings.Repeat(missing+" refs/x\n", 10_000), ""), "its header has more than 10000 properties, commits and refs"},
 		"needs another": {header("-"+missing+" x", base+" refs/heads/main", "", ""), "builds on " + missing},
 		"not a commit":  {bytes.Replace(good, []byte(c.Git("rev-parse", "main")), []byte(c.Tree("main")), 1), "is not a commit"},
 	}) {
