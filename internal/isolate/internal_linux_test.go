@@ -2,11 +2,16 @@ package isolate
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/agent-airlock/airlock/internal/command"
 )
 
 // TestEntriesAreFoundByDescriptor asserts that the entries of a directory are found if it was opened
@@ -72,6 +77,39 @@ func TestNoIdentityIsLeft(t *testing.T) {
 	u, err := claim(nil, all...)
 	if _, ok := errors.AsType[*RefusedError](err); !ok || u != nil {
 		t.Errorf("%+v, %v", u, err)
+	}
+}
+
+// TestLockThatFails asserts that only a lock which another process has counts as one that another
+// Airlock uses. It is not parallel, because it takes all file descriptors.
+func TestLockThatFails(t *testing.T) {
+	namespace, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := command.Identity{UID: 1<<20 + uint32(os.Getpid())} // not one of identities
+	other, err := net.Listen("unix", fmt.Sprintf("@airlock-user-%d-%s", taken.UID, namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	_, err = lock(taken)
+	if _, ok := errors.AsType[*RefusedError](err); !ok || !strings.Contains(err.Error(), fmt.Sprint("another Airlock uses the user id ", taken.UID)) {
+		t.Error(err)
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: limit.Max}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = lock(taken)
+	if back := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); back != nil {
+		t.Fatal(back)
+	}
+	if _, ok := errors.AsType[*RefusedError](err); ok || !errors.Is(err, unix.EMFILE) || !strings.HasPrefix(err.Error(), fmt.Sprint("cannot lock the user id ", taken.UID, ": ")) {
+		t.Error(err)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
@@ -103,15 +105,19 @@ func isSomebody(id command.Identity) bool {
 // user and saw each other's processes, each would end the other's programs. The lock is an
 // abstract socket, whose name is free again once it is closed here and in the guard: see
 // command.Guard. The name contains the namespace of process ids, because containers that share a
-// network share such names, but not processes.
+// network share such names, but not processes. The error is a *RefusedError if the
+// identity cannot be used, but not if there can be no lock at all.
 func lock(id command.Identity) (*user, error) {
 	namespace, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
 		return nil, err
 	}
 	lock, err := net.Listen("unix", fmt.Sprintf("@airlock-user-%d-%s", id.UID, namespace))
-	if err != nil {
+	switch {
+	case errors.Is(err, unix.EADDRINUSE):
 		return nil, &RefusedError{fmt.Sprintf("another Airlock uses the user id %d (%v)", id.UID, err)}
+	case err != nil:
+		return nil, fmt.Errorf("cannot lock the user id %d: %w", id.UID, err)
 	}
 	err = command.Probe(id)
 	var guarded *guardedLock
