@@ -92,8 +92,8 @@ type Result struct {
 	Labels []string `json:"labels,omitempty"`
 	// File is where the item was stored instead, as Files returned it.
 	File string `json:"file,omitempty"`
-	// Fallback is the item's text where it could not be delivered and has to be shown by
-	// other means.
+	// Fallback is the item's text where it was not delivered, or may not have been, and has to be
+	// shown by other means.
 	Fallback *Fallback `json:"fallback,omitempty"`
 	// Notes are what else a person should know: fields that were left alone, a duplicate
 	// that was closed.
@@ -124,7 +124,7 @@ type Cleaning struct {
 	Count  int    `json:"count"`
 }
 
-// Fallback is the text of an item that could not be delivered.
+// Fallback is the text of an item that was not delivered, or may not have been.
 type Fallback struct {
 	// To is "annotation", at Path and Line, or "summary".
 	To        string `json:"to"`

@@ -216,7 +216,7 @@ func fold(b *strings.Builder, title string, n int, write func()) {
 	b.WriteString("\n</details>\n")
 }
 
-// writeFallbacks shows the texts that GitHub did not accept, so that none is lost. They are
+// writeFallbacks shows the texts that were not delivered, so that none is lost. They are
 // sanitized Markdown already. Each is quoted, so that no heading, open element or table in it
 // can pose as a part of the summary.
 func (r *Report) writeFallbacks(b *strings.Builder) {
