@@ -45,19 +45,21 @@ func (p *project) goWorkspace() (modules []goModule) {
 	return modules
 }
 
-// goDependents returns roots for the modules of a Go workspace that have no changed files but may
-// be broken by the change. Such a module requires a module with changed code, directly or not, or
-// go.work has changed. Only its build and tests run.
+// goDependents returns roots for the modules of a Go workspace that are not among the roots found,
+// each of one language, but may be broken by the change. Such a module requires a module with
+// changed code, directly or not, or go.work has changed. Only its build and tests run.
 func (p *project) goDependents(found []root, files []string) (dependents []root) {
 	modules := p.goWorkspace()
 	all := slices.ContainsFunc(files, func(f string) bool { return f == "go.work" || f == "go.work.sum" })
-	checked := map[string]bool{}  // directories that are roots already
+	checked := map[string]bool{}  // directories that are roots of Go already
 	hasCode := map[string]bool{}  // directories with changed code
 	isBroken := map[string]bool{} // modules that may be broken, by their paths
 	for _, r := range found {
 		if r.language == Go {
 			checked[r.dir] = true
-			hasCode[r.dir] = slices.ContainsFunc(r.files, func(f string) bool { return !isDocument(f) && !strings.HasSuffix(f, "_test.go") })
+			hasCode[r.dir] = slices.ContainsFunc(r.files, func(f string) bool { // the only root may have files outside
+				return isIn(r.dir, f) && !isDocument(f) && !strings.HasSuffix(f, "_test.go")
+			})
 		}
 	}
 	for before := -1; before != len(isBroken); {

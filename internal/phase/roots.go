@@ -38,10 +38,6 @@ func (p *project) roots(in Input) []root {
 		return []root{{dir: ".", language: in.Language, files: in.ChangedFiles}}
 	}
 	found := p.changedRoots(in.ChangedFiles)
-	dependents := p.goDependents(found, in.ChangedFiles)
-	if len(found)+len(dependents) == 0 && (in.namesAll() || p.leavesProjectsAlone(in.ChangedFiles)) {
-		found = append(found, root{dir: ".", idle: !in.namesAll()})
-	}
 	if len(found) == 1 {
 		found[0].files = in.ChangedFiles // all of them, in the order of the input
 	}
@@ -49,7 +45,11 @@ func (p *project) roots(in Input) []root {
 	for _, r := range found {
 		all = append(all, p.byLanguage(r)...)
 	}
-	return append(all, dependents...)
+	all = append(all, p.goDependents(all, in.ChangedFiles)...)
+	if len(all) == 0 && (in.namesAll() || p.leavesProjectsAlone(in.ChangedFiles)) {
+		all = []root{{dir: ".", files: in.ChangedFiles, idle: !in.namesAll()}}
+	}
+	return all
 }
 
 // changedRoots returns the roots that have changed files, outer ones first, and the working directory

@@ -47,6 +47,9 @@ func TestLanguageAndRoots(t *testing.T) {
 		"c/go.mod": "module x.example/c\n\nrequire (\n\tx.example/b v1.0.0 // indirect\n)\n", "d/go.mod": "module x.example/d\n",
 		"unused/go.mod": "module x.example/e\n\nrequire x.example/a v0.0.0\n",
 	}
+	mixed := map[string]string{
+		"go.work": "go 1.24\n\nuse (\n\t./a\n\t./b\n)\n", "a/go.mod": "module x.example/a\n", "a/Cargo.toml": "", "b/go.mod": "module x.example/b\n\nrequire x.example/a v0.0.0\n",
+	}
 	tests := []struct {
 		name    string
 		files   map[string]string
@@ -78,6 +81,15 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"a Go workspace: both changed", workspace, []string{"a/a.go", "b/b.go"}, phase.Input{}, []string{"a go 4", "b go 4", "c go 2"}},
 		{"a Go workspace: itself", workspace, []string{"go.work"}, phase.Input{}, []string{"a go 2", "b go 2", "c go 2", "d go 2"}},
 		{"a Go workspace: documents above its modules", workspace, []string{"README.md"}, phase.Input{}, []string{".  4"}},
+		{"a Go workspace: another language has the majority in the changed module", mixed, []string{"a/a.rs", "a/b.rs", "a/c.go"}, phase.Input{}, []string{"a rust 4", "a go 4", "b go 2"}},
+		{"a Go workspace: another language has the majority, and itself", mixed, []string{"a/a.rs", "a/b.rs", "a/c.go", "go.work"}, phase.Input{}, []string{"a rust 4", "a go 4", "b go 2"}},
+		{"a Go workspace: only another language, and itself", mixed, []string{"a/a.rs", "go.work"}, phase.Input{}, []string{"a rust 4", "a go 2", "b go 2"}},
+		{"a Go workspace: only another language", mixed, []string{"a/a.rs"}, phase.Input{}, []string{"a rust 4"}},
+		{"a Go workspace: another language has the majority, and only tests of Go", mixed, []string{"a/a.rs", "a/b.rs", "a/c_test.go"}, phase.Input{}, []string{"a rust 4", "a go 4"}},
+		{"a Go workspace: another language has the majority at the top", map[string]string{
+			"go.work": "go 1.24\n\nuse (\n\t.\n\t./b\n)\n", "go.mod": "module x.example/a\n", "Cargo.toml": "", "b/go.mod": "module x.example/b\n\nrequire x.example/a v0.0.0\n",
+		}, []string{"a.rs", "b.rs", "c.go"}, phase.Input{}, []string{". rust 4", ". go 4", "b go 2"}},
+		{"a Go workspace: code outside its modules breaks none", workspace, []string{"a/a_test.go", "x.rs"}, phase.Input{}, []string{"a go 4"}},
 		{"Go modules do not belong to the root", empty("go.mod", "tools/go.mod"), []string{"tools/x.go"}, phase.Input{}, []string{". go 4", "tools go 4"}},
 		{"another language does not belong to the root", empty("go.mod", "py/setup.py"), []string{"py/x.py"}, phase.Input{}, []string{". go 4", "py python 4"}},
 		{"a Go file next to a package.json belongs to the module above", map[string]string{"m/go.mod": "", "m/web/package.json": "{}"}, []string{"m/web/embed.go"}, phase.Input{}, []string{"m go 4"}},
