@@ -53,7 +53,8 @@ func (p *project) roots(in Input) []root {
 }
 
 // changedRoots returns the roots that have changed files, outer ones first, and the working directory
-// if it has a marker. If there are other roots, it leaves out a working directory without changed
+// if it has a marker. Where its checks cover one language of an inner project and not another, only
+// the other is a root. If there are other roots, it leaves out a working directory without changed
 // files whose package.json is there for tools.
 func (p *project) changedRoots(files []string) (found []root) {
 	byHome := map[string][]string{}
@@ -70,11 +71,20 @@ func (p *project) changedRoots(files []string) (found []root) {
 			continue
 		}
 		r := root{dir: dir, language: majority(p.languages(dir), byHome[dir]), files: byHome[dir]}
-		if slices.ContainsFunc(top, func(l Language) bool { return p.covers(l, r) }) {
-			found[0].files = append(found[0].files, r.files...)
+		parts := p.byLanguage(r)
+		isCovered := func(part root) bool {
+			return slices.ContainsFunc(top, func(l Language) bool { return p.covers(l, part) })
+		}
+		if !slices.ContainsFunc(parts, isCovered) {
+			found = append(found, r)
 			continue
 		}
-		found = append(found, r)
+		apart := slices.DeleteFunc(parts, isCovered)
+		isApart := func(f string) bool {
+			return slices.ContainsFunc(apart, func(part root) bool { return part.language.family() == languageOfFile(f).family() })
+		}
+		found[0].files = append(found[0].files, slices.DeleteFunc(slices.Clone(r.files), isApart)...)
+		found = append(found, apart...)
 	}
 	topIsUnchanged := len(top) > 0 && len(byHome["."]) == 0
 	if len(found) > 1 && topIsUnchanged && found[0].language.family() == JavaScript && p.isForTools(".") {

@@ -92,6 +92,8 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"a Go workspace: code outside its modules breaks none", workspace, []string{"a/a_test.go", "x.rs"}, phase.Input{}, []string{"a go 4"}},
 		{"Go modules do not belong to the root", empty("go.mod", "tools/go.mod"), []string{"tools/x.go"}, phase.Input{}, []string{". go 4", "tools go 4"}},
 		{"another language does not belong to the root", empty("go.mod", "py/setup.py"), []string{"py/x.py"}, phase.Input{}, []string{". go 4", "py python 4"}},
+		{"an inner project of the root's language and of another", map[string]string{"setup.py": "", "a/setup.py": "", "a/go.mod": ""}, []string{"a/x.py", "a/y.py", "a/c.go", "a/README.md"}, phase.Input{}, []string{". python 4", "a go 4"}},
+		{"an inner project of another language and of the root's", map[string]string{"setup.py": "", "a/setup.py": "", "a/go.mod": ""}, []string{"a/x.py", "a/b.go", "a/c.go"}, phase.Input{}, []string{". python 4", "a go 4"}},
 		{"a Go file next to a package.json belongs to the module above", map[string]string{"m/go.mod": "", "m/web/package.json": "{}"}, []string{"m/web/embed.go"}, phase.Input{}, []string{"m go 4"}},
 		{"a Go file and others next to a package.json", map[string]string{"m/go.mod": "", "m/web/package.json": "{}"}, []string{"m/web/embed.go", "m/web/a.js", "m/web/a.css"}, phase.Input{}, []string{"m go 4", "m/web javascript 4"}},
 		{"a script of a language without a project above", map[string]string{"m/web/package.json": "{}", "m/setup.cfg": ""}, []string{"m/web/a.rb"}, phase.Input{}, []string{"m/web javascript 4"}},
