@@ -31,6 +31,7 @@ type importReader func(name string) ([]byte, error)
 // importing follows the imports of one front matter.
 type importing struct {
 	d     *decoder
+	file  string                  // the front matter's own, by its name in the repository
 	read  importReader            // nil where there is nothing to read from
 	seen  map[string]*importEntry // what was imported, by the file's name
 	files int                     // how many were read
@@ -44,7 +45,8 @@ func (d *decoder) follow(doc document, file string, read importReader, entries [
 	if !doc.frontMatter {
 		return entries
 	}
-	im := &importing{d: d, read: read, seen: map[string]*importEntry{path.Clean(file): {}}}
+	file = path.Clean(file)
+	im := &importing{d: d, file: file, read: read, seen: map[string]*importEntry{file: {}}}
 	return im.merge(doc, file, entries, 0)
 }
 
@@ -67,7 +69,7 @@ func (im *importing) merge(doc document, file string, entries []entry, depth int
 			found += ", with its inputs filled in"
 		}
 		im.d.record(one.file, Honoured, "imports: %s: %s", name, found)
-		entries = mergeEntries(im.d, entries, theirs)
+		entries = im.mergeEntries(entries, theirs)
 	}
 	return entries
 }
@@ -208,7 +210,7 @@ func isRemote(spec string) bool {
 }
 
 // mergeEntries adds entries that are not there yet; lists of hosts add up.
-func mergeEntries(d *decoder, own, theirs []entry) []entry {
+func (im *importing) mergeEntries(own, theirs []entry) []entry {
 	own = slices.Clone(own)
 	for _, e := range theirs {
 		name := keyName(e.key)
@@ -219,7 +221,7 @@ func mergeEntries(d *decoder, own, theirs []entry) []entry {
 		case name == "allowed-domains":
 			own[i].value = joinLists(own[i].value, e.value)
 		default:
-			d.record(e.keyNode(), Changed, "%s: %s also has this key, on line %d; its value counts, not this one", e.key, cmp.Or(own[i].value.source, "the importing file"), own[i].line)
+			im.d.record(e.keyNode(), Changed, "%s: %s also has this key, on line %d; its value counts, not this one", e.key, cmp.Or(own[i].value.source, im.file), own[i].line)
 		}
 	}
 	return own

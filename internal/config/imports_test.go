@@ -84,12 +84,45 @@ func TestImportsAreFollowed(t *testing.T) {
 		workflow + `:6:5: honoured: imports: .github/workflows/shared/base.md: 5 keys below safe-outputs`,
 		workflow + `:10:5: honoured: add-issue-comment: max`,
 		`.github/workflows/shared/base.md:5:5: honoured: create-issue: title-prefix`,
-		`.github/workflows/shared/base.md:6:3: changed: add-issue-comment: the importing file also has this key, on line 9; its value counts, not this one`,
+		`.github/workflows/shared/base.md:6:3: changed: add-issue-comment: .github/workflows/triage.md also has this key, on line 9; its value counts, not this one`,
 		`.github/workflows/shared/more.md:6:3: missing: close-issue: Airlock does not have this kind; lines that ask for it are rejected: no issue is closed; update-issue with "status:" closes one`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the effects lack %q:\n%s", want, got)
 		}
+	}
+}
+
+// TestAKeyInSeveralFiles asserts that the note about a key that does not count names the file whose
+// value counts, wherever the two files are among the imports.
+func TestAKeyInSeveralFiles(t *testing.T) {
+	const a, b = ".github/workflows/a.md", ".github/workflows/b.md"
+	for name, c := range map[string]struct {
+		files map[string]string // the front matters
+		want  string
+	}{
+		"the importing file": {map[string]string{
+			workflow: "imports: [b.md]\nsafe-outputs:\n  create-issue:\n", b: "safe-outputs:\n  create-issue:\n",
+		}, b + ":3:3: changed: create-issue: " + workflow + " also has this key, on line 4; its value counts, not this one"},
+		"two imports of one file": {map[string]string{
+			workflow: "imports: [a.md, b.md]\nsafe-outputs:\n  noop:\n", a: "on: push\nsafe-outputs:\n  create-issue:\n", b: "safe-outputs:\n  create-issue:\n",
+		}, b + ":3:3: changed: create-issue: " + a + " also has this key, on line 4; its value counts, not this one"},
+		"an import of an import": {map[string]string{
+			workflow: "imports: [a.md]\nsafe-outputs:\n  create-issue:\n", a: "imports: [b.md]\nsafe-outputs:\n  noop:\n", b: "safe-outputs:\n  create-issue:\n",
+		}, b + ":3:3: changed: create-issue: " + workflow + " also has this key, on line 4; its value counts, not this one"},
+		"an import's own import": {map[string]string{
+			workflow: "imports: [a.md]\nsafe-outputs:\n  noop:\n", a: "imports: [b.md]\nsafe-outputs:\n  create-issue:\n", b: "safe-outputs:\n  create-issue:\n",
+		}, b + ":3:3: changed: create-issue: " + a + " also has this key, on line 4; its value counts, not this one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for name, matter := range c.files {
+				c.files[name] = "---\n" + matter + "---\n"
+			}
+			dir := repository(t, c.files)
+			if got := effects(dir, load(t, dir)); !strings.Contains(got, c.want) {
+				t.Errorf("the effects lack %q:\n%s", c.want, got)
+			}
+		})
 	}
 }
 
