@@ -209,30 +209,31 @@ func isRemote(spec string) bool {
 	return versioned && strings.Count(before, "/") >= 2 || strings.Contains(spec, "://")
 }
 
-// mergeEntries adds entries that are not there yet; lists of hosts add up.
+// mergeEntries adds entries whose keys are not there yet; lists of hosts add up. A key that the
+// added entries themselves have more than once stays there as often, for section to refuse.
 func (im *importing) mergeEntries(own, theirs []entry) []entry {
-	own = slices.Clone(own)
+	merged := slices.Clone(own)
 	for _, e := range theirs {
 		name := keyName(e.key)
 		i := slices.IndexFunc(own, func(o entry) bool { return keyName(o.key) == name })
 		switch {
 		case i < 0:
-			own = append(own, e)
+			merged = append(merged, e)
 		case name == "allowed-domains":
-			own[i].value = joinLists(own[i].value, e.value)
+			merged[i].value = joinLists(merged[i].value, e.value)
 		default:
 			im.d.record(e.keyNode(), Changed, "%s: %s also has this key, on line %d; its value counts, not this one", e.key, cmp.Or(own[i].value.source, im.file), own[i].line)
 		}
 	}
-	return own
+	return merged
 }
 
-// keyName returns a key of safe-outputs as it is compared: an alias of a kind is the kind.
+// keyName returns a key of safe-outputs as it is compared: the name for which it may be an alias.
 func keyName(name string) string {
 	name = canonical(name)
-	for _, row := range kindTable() {
-		if slices.Contains(row.also, name) {
-			return string(row.kind)
+	for _, k := range globalTable() {
+		if slices.Contains(k.also, name) {
+			return k.name
 		}
 	}
 	return name

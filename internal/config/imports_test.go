@@ -126,6 +126,56 @@ func TestAKeyInSeveralFiles(t *testing.T) {
 	}
 }
 
+// TestEverySpellingIsOneKey asserts that a key of the importing file wins over each spelling of it in
+// an import, for all keys and in both directions.
+func TestEverySpellingIsOneKey(t *testing.T) {
+	for _, k := range globalTable() {
+		names := spellings(k.name, k.also)
+		for _, own := range names {
+			for _, theirs := range names {
+				d := &decoder{}
+				im := &importing{d: d}
+				merged := im.mergeEntries([]entry{{key: own}}, []entry{{key: theirs}})
+				if isList := k.name == "allowed-domains"; len(merged) != 1 || merged[0].key != own || len(d.warnings) == 0 != isList {
+					t.Errorf("%s here and %s in an import: %+v, warnings %v", own, theirs, merged, d.warnings)
+				}
+			}
+		}
+	}
+
+	dir := repository(t, map[string]string{
+		workflow:                    "---\nimports: [base.md]\nsafe-outputs:\n  create-issue:\n  allow-closing-words: true\n---\n",
+		".github/workflows/base.md": "---\nsafe-outputs:\n  closing_words: false\n---\n",
+	})
+	cfg := load(t, dir)
+	if want := "base.md:3:3: changed: closing_words: " + workflow + " also has this key, on line 5; its value counts, not this one"; !cfg.ClosingWords || !strings.Contains(effects(dir, cfg), want) {
+		t.Errorf("closing words are %t; want %q among the effects:\n%s", cfg.ClosingWords, want, effects(dir, cfg))
+	}
+}
+
+// TestAKeyTwiceInAnImport asserts that an imported file that has one key in two spellings is refused,
+// as the file alone is.
+func TestAKeyTwiceInAnImport(t *testing.T) {
+	for _, keys := range [][2]string{{"allow-closing-words", "closing-words"}, {"create-issue", "create_issue"}, {"add-issue-comment", "add-comment"}, {"allowed-domains", "allowed_domains"}} {
+		value := ": [example.com]\n"
+		switch {
+		case strings.HasSuffix(keys[0], "-words"):
+			value = ": true\n"
+		case !strings.HasSuffix(keys[0], "-domains"):
+			value = ":\n"
+		}
+		dir := repository(t, map[string]string{
+			workflow:                    "---\nimports: [base.md]\nsafe-outputs:\n  noop:\n---\n",
+			".github/workflows/base.md": "---\nsafe-outputs:\n  " + keys[0] + value + "  " + keys[1] + value + "---\n",
+		})
+		_, err := Load(Sources{File: filepath.Join(dir, filepath.FromSlash(workflow))})
+		want := fmt.Sprintf("base.md:4:3: %q means the same as %q on line 3; remove one of them", keys[1], keys[0])
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v; want %s", err, want)
+		}
+	}
+}
+
 // TestImportsThatAreNotFollowed asserts that an import that was not read stages everything, because
 // it may restrict what is allowed, and that a warning gives the reason.
 func TestImportsThatAreNotFollowed(t *testing.T) {
