@@ -89,7 +89,7 @@ func refName(s object) string { return strings.TrimPrefix(stringMember(s, "$ref"
 
 // logSchema is the schema that logs are validated against: the published one as
 // draft-07, so that formats are asserted, but without
-//   - uniqueItems, whose check is quadratic; Prepare merges duplicates instead;
+//   - uniqueItems, because Prepare merges duplicates;
 //   - the formats of URIs, on which code scanning does not insist either;
 //   - an anyOf that some editions have in the region's properties.
 var logSchema = schema.New(func() (any, error) {

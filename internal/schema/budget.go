@@ -9,7 +9,7 @@ import (
 // maxSteps is how many steps validating one value may take. The library needs up to a
 // microsecond for a step, so that the longest validation takes about two seconds. To
 // validate a value of 1 MiB against a schema without alternatives takes at most 500,000
-// steps.
+// steps, and as many for each array with uniqueItems around the same values.
 const maxSteps = 2_000_000
 
 // comparison is how many steps comparing two values takes. Numbers are the slowest, because
@@ -115,8 +115,8 @@ func (b *budget) object(s *jsonschema.Schema, v map[string]any, depth, length in
 // array subtracts the steps for the keywords about arrays.
 func (b *budget) array(s *jsonschema.Schema, v []any, depth, length int) {
 	b.left -= len(v) / lookups
-	if s.UniqueItems { // of more than 20 items, the library compares only those with the same hash
-		b.left -= size(v, b.left)
+	if hasUniqueItems(s) {
+		b.write(v)
 	}
 	list, _ := s.Items.([]*jsonschema.Schema)
 	each, _ := s.Items.(*jsonschema.Schema)
@@ -133,6 +133,30 @@ func (b *budget) array(s *jsonschema.Schema, v []any, depth, length int) {
 			b.spend(rest, item, depth+1, length)
 		}
 		b.spend(s.Contains, item, depth+1, length)
+	}
+}
+
+// write subtracts the steps of writing a value's canonical text.
+func (b *budget) write(v any) {
+	b.left--
+	switch v := v.(type) {
+	case string:
+		b.left -= len(v) / 512
+	case map[string]any:
+		for name, e := range v {
+			if b.left < 0 {
+				return
+			}
+			b.left -= 1 + len(name)/512
+			b.write(e)
+		}
+	case []any:
+		for _, e := range v {
+			if b.left < 0 {
+				return
+			}
+			b.write(e)
+		}
 	}
 }
 

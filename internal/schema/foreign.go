@@ -106,7 +106,7 @@ func inspect(root *jsonschema.Schema) (sizes map[*regexp.Regexp]int, err error) 
 		if s.Draft != jsonschema.Draft7 {
 			return nil, errors.New("a part of the schema names another version than draft-07")
 		}
-		if strings.HasPrefix(s.Location, "http://json-schema.org/") || strings.HasPrefix(s.Location, "https://json-schema.org/") {
+		if isMetaSchema(s) {
 			return nil, fmt.Errorf("the schema refers to %q: only references within the schema are allowed", s.Location)
 		}
 		for _, re := range patternsOf(s) {
@@ -119,6 +119,11 @@ func inspect(root *jsonschema.Schema) (sizes map[*regexp.Regexp]int, err error) 
 		queue = append(queue, subschemas(s)...)
 	}
 	return sizes, nil
+}
+
+// isMetaSchema reports whether a schema is part of a schema of schemas, which the library has.
+func isMetaSchema(s *jsonschema.Schema) bool {
+	return strings.HasPrefix(s.Location, "http://json-schema.org/") || strings.HasPrefix(s.Location, "https://json-schema.org/")
 }
 
 // patternsOf returns the patterns that a schema has itself, not those of its parts.

@@ -115,6 +115,9 @@ func TestValidatingIsBounded(t *testing.T) {
 		"subschemas for many items":    {`{"allOf":[true` + strings.Repeat(",true", 40_000) + `]}`, `[` + numbers(40_000) + `]`},
 		"many items under a long name": {`{"additionalProperties":{"items":{"type":"string"}}}`, `{"` + strings.Repeat("x", 500_000) + `":[` + numbers(40_000) + `]}`},
 		"a long name of a definition":  {`{"items":{"$ref":"#/definitions/` + strings.Repeat("x", 100_000) + `"},"definitions":{"` + strings.Repeat("x", 100_000) + `":{"type":"string"}}}`, `[` + numbers(40_000) + `]`},
+		"many times a long text":       {`{"allOf":[{"uniqueItems":true}` + strings.Repeat(`,{"uniqueItems":true}`, 8000) + `]}`, `["` + strings.Repeat("x", 1<<20) + `"]`},
+		"many times a long name":       {`{"allOf":[{"uniqueItems":true}` + strings.Repeat(`,{"uniqueItems":true}`, 8000) + `]}`, `[{"` + strings.Repeat("x", 1<<20) + `":1}]`},
+		"many times many items":        {`{"allOf":[{"uniqueItems":true}` + strings.Repeat(`,{"uniqueItems":true}`, 30) + `]}`, `[` + numbers(100_000) + `]`},
 		"large enumeration":            {`{"items":{"enum":[` + numbers(20_000) + `]}}`, `[` + strings.Repeat("-1,", 20_000) + `-1]`},
 	} {
 		s, err := Parse([]byte(c.schema))

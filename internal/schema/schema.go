@@ -229,6 +229,7 @@ func compile(document any, formats map[string]func(any) bool) (root *jsonschema.
 	if err != nil {
 		return nil, compileError(err, document)
 	}
+	replaceUniqueItems(root)
 	return root, nil
 }
 
