@@ -27,37 +27,55 @@ var (
 // the roots, or below the directory where GitHub's runners check out a repository. It may have
 // backslashes, and may be percent-encoded. A file outside the repository is an error.
 func RepoPath(uri string, roots []string) (string, error) {
-	uri = strings.TrimSpace(uri)
-	if len(uri) > 3*maxPath {
-		return "", errLong
+	path, isAbsolute, err := filePath(uri)
+	if err != nil {
+		return "", err
 	}
-	uri, isFileURI := cutPrefixFold(uri, "file:")
-	if isFileURI {
-		if afterSlashes, hasHost := strings.CutPrefix(uri, "//"); hasHost {
-			uri, _ = cutPrefixFold(afterSlashes, "localhost")
-			if !strings.HasPrefix(uri, "/") {
-				return "", errAbsolute // a file of another machine
-			}
-		}
-	} else if hasScheme(uri) {
-		return "", errScheme
-	}
-	if i := strings.LastIndex(uri, "#L"); i >= 0 && isLineAnchor(uri[i+2:]) {
-		uri = uri[:i]
-	}
-	path := strings.ReplaceAll(unescape(uri), `\`, "/")
-	switch {
-	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
-		return "", errText
-	case strings.HasPrefix(path, "//") && !isFileURI: // an address without its scheme
-		return "", errScheme
-	case strings.HasPrefix(path, "/") || isDrive(path) || isFileURI:
+	if isAbsolute {
 		var ok bool
 		if path, ok = belowRoot(path, roots); !ok {
 			return "", errAbsolute
 		}
 	}
 	return cleanPath(path)
+}
+
+// IsAbsolute reports whether an artifact's URI names a file by an absolute path or a file URI, in
+// any form that RepoPath reads.
+func IsAbsolute(uri string) bool {
+	_, isAbsolute, err := filePath(uri)
+	return err == nil && isAbsolute
+}
+
+// filePath returns the path in an artifact's URI, decoded and with slashes, and whether it is
+// absolute.
+func filePath(uri string) (path string, isAbsolute bool, err error) {
+	uri = strings.TrimSpace(uri)
+	if len(uri) > 3*maxPath {
+		return "", false, errLong
+	}
+	uri, isFileURI := cutPrefixFold(uri, "file:")
+	if isFileURI {
+		if afterSlashes, hasHost := strings.CutPrefix(uri, "//"); hasHost {
+			uri, _ = cutPrefixFold(afterSlashes, "localhost")
+			if !strings.HasPrefix(uri, "/") {
+				return "", false, errAbsolute // a file of another machine
+			}
+		}
+	} else if hasScheme(uri) {
+		return "", false, errScheme
+	}
+	if i := strings.LastIndex(uri, "#L"); i >= 0 && isLineAnchor(uri[i+2:]) {
+		uri = uri[:i]
+	}
+	path = strings.ReplaceAll(unescape(uri), `\`, "/")
+	switch {
+	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
+		return "", false, errText
+	case strings.HasPrefix(path, "//") && !isFileURI: // an address without its scheme
+		return "", false, errScheme
+	}
+	return path, strings.HasPrefix(path, "/") || isDrive(path) || isFileURI, nil
 }
 
 // cleanPath removes "." and ".." from a relative path.

@@ -43,6 +43,18 @@ func TestRepoPath(t *testing.T) {
 	}
 }
 
+func TestIsAbsolute(t *testing.T) {
+	for uri, want := range map[string]bool{
+		"/a": true, `\a\b`: true, "%2Fa": true, "%5ca": true, " /a": true, "file:///a": true, "File:/a": true, "file://localhost/a": true, `C:\a`: true, "C%3a/a": true, "/a:b": true, "/a#L1": true,
+		"a": false, " a": false, "a:b": false, "a/b:c": false, "a%3A/b": true, "%20/a": false, "./a": false, "": false,
+		"//host/a": false, "https://host/a": false, "file://host/a": false, "/a\x00": false, // they name no file
+	} {
+		if got := IsAbsolute(uri); got != want {
+			t.Errorf("IsAbsolute(%q) = %t", uri, got)
+		}
+	}
+}
+
 func TestRepoPathRefuses(t *testing.T) {
 	for uri, want := range map[string]error{
 		"":                               errNoFile,

@@ -148,7 +148,7 @@ func (c *collector) uri(uri string) string {
 	if err != nil || rel == "" {
 		return ""
 	}
-	if strings.HasPrefix(uri, "/") || strings.Contains(uri, ":") {
+	if sarif.IsAbsolute(uri) {
 		// An absolute path stays absolute, because a relative path is taken to be below Dir.
 		if len(c.places.roots) == 0 {
 			return ""

@@ -1,6 +1,7 @@
 package toolreport_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -47,6 +48,33 @@ func TestScores(t *testing.T) {
 		got := read(t, toolreport.Tool{Called: "x"}, output{Stdout: strings.NewReader(log)})
 		if len(got.Findings) != 1 || got.Findings[0].Severity != want {
 			t.Errorf("%s: %+v; want %s", score, got.Findings, want)
+		}
+	}
+}
+
+// TestPathsOfSARIF asserts that an absolute path is the same file however it is written, although
+// the tool ran in a directory below the root, and that all other paths are below that directory.
+func TestPathsOfSARIF(t *testing.T) {
+	t.Parallel()
+	for uri, want := range map[string]string{
+		"/home/src/lib/a.go": "lib/a.go", `\home\src\lib\a.go`: "lib/a.go", `/home\src/lib/a.go`: "lib/a.go", "%2Fhome/src/lib/a.go": "lib/a.go", "%5Chome%5Csrc%5Clib%5Ca.go": "lib/a.go", " /home/src/lib/a.go": "lib/a.go", "\n%2fhome/src/lib/a.go": "lib/a.go",
+		"file:///home/src/lib/a.go": "lib/a.go", " FILE:/home/src/lib/a.go": "lib/a.go", "/github/workspace/lib/a.go": "lib/a.go", "%2F__w/x/x/lib/a.go": "lib/a.go",
+		`C:\src\lib\a.go`: "lib/a.go", "C%3A/src/lib/a.go": "lib/a.go", "file:///C:/src/lib/a.go": "lib/a.go",
+		"lib/a.go": "app/lib/a.go", " lib/a.go": "app/lib/a.go", `lib\a.go`: "app/lib/a.go", "lib/a:b.go": "app/lib/a:b.go", "a:b.go": "app/a:b.go", "lib/a%3Ab.go": "app/lib/a:b.go",
+		"/etc/passwd": "", `\etc\passwd`: "", "%2Fetc/passwd": "", // outside the repository: the finding is left out
+	} {
+		quoted, err := json.Marshal(uri)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"s"}},"results":[{"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":` + string(quoted) + `}}}]}]}]}`
+		got := read(t, toolreport.Tool{Called: "x", Roots: []string{"/home/src", `C:\src`}, Dir: "app"}, output{Stdout: strings.NewReader(log)})
+		path := ""
+		if len(got.Findings) > 0 {
+			path = got.Findings[0].Path
+		}
+		if path != want {
+			t.Errorf("%q: the path is %q, want %q", uri, path, want)
 		}
 	}
 }
