@@ -261,8 +261,12 @@ func TestPostgresKilled(t *testing.T) {
 				id, err := c.create(ctx, parameters, `{"agent_name":"slow","parameters":`+parameters+`}`)
 				mu.Lock()
 				defer mu.Unlock()
-				if other, twice := ids[id]; err != nil || twice {
-					t.Errorf("the run of %s is %s, which is that of %q: %v", parameters, id, other, err)
+				if err != nil {
+					t.Errorf("no run of %s: %v", parameters, err)
+					return
+				}
+				if other, twice := ids[id]; twice {
+					t.Errorf("the run of %s is %s, which is that of %s", parameters, id, other)
 				}
 				ids[id] = parameters
 			})
@@ -334,7 +338,7 @@ func TestPostgresShared(t *testing.T) {
 	creating.Wait()
 	conn := c.ended(2 * time.Minute)
 	if n := count(t, conn, `SELECT count(*) FROM airlock.runs WHERE status = 'completed' AND attempt = 1 AND restarts = 0 AND result = parameters AND events = 3`); n != total {
-		t.Errorf("%d of %d runs completed at once", n, total)
+		t.Errorf("%d of %d runs completed at their first attempt", n, total)
 	}
 	begun := map[string]int{}
 	for _, p := range c.runners {
@@ -383,7 +387,7 @@ func TestPostgresGone(t *testing.T) {
 		}, path+" does not say that the store cannot be reached")
 	}
 	if _, err := post(t.Context(), c.serves[0].url, "second", body); err == nil || !strings.Contains(err.Error(), "503") {
-		t.Errorf("a run was recorded nowhere: %v", err)
+		t.Errorf("a second run without the database: %v, want the status 503", err)
 	}
 	eventually(t, func() bool { return len(alive(worker.dir)) == 0 }, "the run outlives its worker's lease")
 	writeFile(t, filepath.Join(worker.dir, "gate"), "")

@@ -144,7 +144,7 @@ func explain(path string, err error) error {
 		e.Problem, e.Advice = "does not exist", "check the path, and that the step before wrote it"
 	case errors.Is(err, fs.ErrPermission):
 		e.Problem, e.Advice = "may not be accessed", "check its permissions"
-	case errors.Is(err, errNotDir):
+	case errors.Is(err, syscall.ENOTDIR):
 		e.Problem, e.Advice = "leads through something that is not a directory", "check the path"
 	default:
 		e.Problem = "cannot be used"

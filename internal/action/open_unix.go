@@ -10,8 +10,6 @@ import (
 
 const openNofollow = syscall.O_NOFOLLOW
 
-var errNotDir error = syscall.ENOTDIR
-
 // giveTo makes the file belong to the owner of its directory when this process is
 // root, because the runner's later steps work as that user.
 func giveTo(f *os.File, dir fs.FileInfo) error {

@@ -49,6 +49,9 @@ type FileConfig struct {
 // there is none, it is the first to which everything can be merged three-way, from the file
 // versions that the patch names.
 //
+// More than 1,000 commits or mails, and a history whose first parents do not lead to the base,
+// become one change without author and message: see Joined of gitrepo.Series.
+//
 // The error is ErrNoBase if no base can be read, or if a commit that a bundle builds on is
 // missing; gitrepo.ErrTooLarge if a limit is exceeded; and a *gitrepo.Conflict if a patch fits
 // none of the commits. If the file is not a patch, or changes a path outside the repository, the

@@ -76,7 +76,7 @@ func (f shownFinding) isOf(check phase.Check) bool {
 }
 
 // distinct returns the blocking findings, in their order. If several checks report a finding in the
-// same words for the same line, as of a file that does not compile, only the first of them is
+// same words for the same line, as happens if a file does not compile, only the first of them is
 // returned, which is the most severe.
 func (d *Document) distinct() []shownFinding {
 	type wording struct {

@@ -333,7 +333,7 @@ func testProblems(c Check) []string {
 	return problems
 }
 
-// inRoot puts the root in front of a text, unless it is the repository's own.
+// inRoot puts the root in front of a text, unless the root is the working directory itself.
 func inRoot(root, text string) string {
 	if root == "." || root == "" {
 		return text

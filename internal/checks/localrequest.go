@@ -27,7 +27,7 @@ type LocalRequest struct {
 	Language                                              *string
 	FormatCommand, LintCommand, BuildCommand, TestCommand *string
 	MaxRetries                                            *int
-	SkipBuild, SkipTests                                  bool // in addition to the owner
+	SkipBuild, SkipTests                                  bool // false: as the owner has it
 	ReviewsOnly, NewOnly                                  *bool
 	MinPrecision                                          *string
 	TimeLimit                                             *time.Duration

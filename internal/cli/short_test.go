@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	shorttest.LeaveOut( // these start git some dozens of times, or write as much as GitHub takes
+	shorttest.LeaveOut( // these start git some dozens of times, or apply twice
 		"TestApplyStoresWhatGitHubDoesNotTake", "TestCheckKnowsTheCodeOfAFinding",
 		"TestCheckNotesTheMissingGitDirectory", "TestCheckOfAnotherCommit", "TestCheckOfAMergeCommit",
 	)

@@ -39,7 +39,7 @@ func (t *turn) awaitsFix(e Event) error {
 	case t.Request == nil || e.Iteration > t.Iteration || e.Iteration < 1:
 		return refused(e, CodeInvalid, fmt.Sprintf("there is no fix request of iteration %d", e.Iteration))
 	case e.Iteration < t.Request.Iteration, t.Request.Iteration < t.Iteration, t.Op != nil && t.Op.Kind != WorkFix:
-		return refused(e, CodeLate, fmt.Sprintf("the fix of iteration %d is over", e.Iteration))
+		return refused(e, CodeLate, fmt.Sprintf("the loop does not wait for a fix of iteration %d", e.Iteration))
 	case t.Op == nil:
 		return refused(e, CodeLate, "the loop is escalated and waits for a person; push the fix, or decide fixed")
 	}

@@ -326,12 +326,18 @@ func (s *Server) skipUsed() {
 	f := &s.state
 	s.nextID = max(s.nextID, 1000)
 	used := func(id int64) { s.nextID = max(s.nextID, id) }
+	comments := func(list []*Comment) {
+		for _, c := range list {
+			used(c.ID)
+			for _, r := range c.Reactions {
+				used(r.ID)
+			}
+		}
+	}
 	for _, i := range f.Issues {
 		used(i.ID)
 		s.nextNum = max(s.nextNum, i.Number)
-		for _, c := range i.Comments {
-			used(c.ID)
-		}
+		comments(i.Comments)
 		if i.Pull != nil {
 			for _, r := range i.Pull.Reviews {
 				used(r.ID)
@@ -344,15 +350,16 @@ func (s *Server) skipUsed() {
 	for _, d := range f.Discussions {
 		used(d.ID)
 		s.nextNum = max(s.nextNum, d.Number)
-		for _, c := range d.Comments {
-			used(c.ID)
-		}
+		comments(d.Comments)
 	}
 	for _, k := range f.Checks {
 		used(k.ID)
 	}
 	for i := range f.Labels {
 		used(f.Labels[i].ID)
+	}
+	for i := range f.Categories {
+		used(f.Categories[i].ID)
 	}
 }
 

@@ -28,6 +28,18 @@ func TestNumbersAndIDsGrow(t *testing.T) {
 	}
 }
 
+// TestNewIDsAreNotThoseOfTheFixture asserts that a missing id becomes none that the fixture has.
+func TestNewIDsAreNotThoseOfTheFixture(t *testing.T) {
+	t.Parallel()
+	f := githubtest.New(t, githubtest.Fixture{
+		Issues:     []*githubtest.Issue{{Number: 1, Comments: []*githubtest.Comment{{Reactions: []githubtest.Reaction{{ID: 2000, Content: "+1"}}}}}},
+		Categories: []githubtest.Category{{ID: 3000, Name: "General"}, {Name: "Ideas"}},
+	}, githubtest.Options{}).State()
+	if f.Issues[0].ID <= 3000 || f.Issues[0].Comments[0].ID <= 3000 || f.Categories[1].ID <= 3000 {
+		t.Errorf("issue %d, comment %d, category %d", f.Issues[0].ID, f.Issues[0].Comments[0].ID, f.Categories[1].ID)
+	}
+}
+
 func TestHeadAndBaseAreUnique(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{})

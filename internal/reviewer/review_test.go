@@ -239,9 +239,10 @@ func TestInventedLoginsOfTestsAreNotSecrets(t *testing.T) {
 	}
 }
 
-// A change does not exempt a file from review by a long line that it adds: only a file that had such a
-// line before, that is new, or whose diff is not known, counts as minified.
-func TestALongLineExemptsNoFile(t *testing.T) {
+// TestWhichLongLinesExemptAFile asserts that a change does not exempt a file from review by a long
+// line that it adds: only a file that had such a line before, that is new, or whose diff is not known,
+// counts as minified.
+func TestWhichLongLinesExemptAFile(t *testing.T) {
 	long := "// " + strings.Repeat("x", longestLine) + "\n"
 	for name, c := range map[string]struct {
 		text    string

@@ -167,7 +167,7 @@ func TestFetchMasksBeforeTheCut(t *testing.T) {
 	for before = maxBody - 8; before <= maxBody; before++ {
 		a, err := fetcher{[]string{host}, maskHunter}.fetch(t.Context(), acceptance.Fetch{Method: "GET", URL: server.URL, Trust: acceptance.Owner})
 		if err != nil || len(a.Body) != maxBody || strings.Contains(string(a.Body), "h") {
-			t.Errorf("%d before the cut: %d bytes, ending in %q, %v", before, len(a.Body), a.Body[len(a.Body)-8:], err)
+			t.Errorf("a secret after %d bytes: %d bytes, ending in %q, %v", before, len(a.Body), a.Body[len(a.Body)-8:], err)
 		}
 	}
 }

@@ -56,7 +56,8 @@ type running struct {
 	acceptance config.Acceptance // the owner's, as the user overrides it
 }
 
-// Run does what the job asks for, and answers. Its error carries its exit code.
+// Run does what the job asks for, and answers. Its error carries its exit code, unless it is that of
+// a write to deps.Out.
 func (j Job) Run(ctx context.Context, deps JobDeps) error {
 	asked := 0
 	for _, given := range []bool{j.Request != "", j.Dispatch != "", j.Response != "", j.Pending} {

@@ -26,7 +26,7 @@ func TestLinksThroughLinks(t *testing.T) {
 	for i := range 60 {
 		chain = append(chain, newLink(fmt.Sprintf("l%02d", i), fmt.Sprintf("l%02d", i+1))...)
 	}
-	long := []string{} // l19 leads through maxHops links, l20 to l59, and these through more
+	long := []string{} // l19 leads through maxHops links, l20 to l59; l00 to l18 lead through more
 	for i := range 19 {
 		long = append(long, fmt.Sprintf("link l%02d", i))
 	}
