@@ -17,8 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// reviewHandler applies create-pull-request-review-comment: one review for all comments on
-// one pull request.
+// reviewHandler applies create-pull-request-review-comment: on each pull request, one review for an
+// agent's comments, and one for Airlock's own.
 var reviewHandler = handler{
 	text: true,
 	group: func(e *entry) string {
@@ -61,7 +61,7 @@ type reviewWork struct {
 	pullID string // the pull request's node id
 	// blocking is the account's pending review, which is in the way of another; nil for none.
 	blocking *Object
-	lead     string // above the review's body
+	lead     string // at the beginning of the review's body
 	footer   string
 	group    string           // the group's key
 	size     int              // number of items in the group
@@ -187,7 +187,8 @@ func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) b
 	if len(carriers) == 0 {
 		return false
 	}
-	w.partial = !w.own // Airlock's own are never posted in the conversation instead
+	// The earlier attempt may have posted the rest in the conversation, but never Airlock's own.
+	w.partial = !w.own
 	for _, o := range carriers {
 		if !slices.ContainsFunc(op.Adopts, o.same) {
 			op.Adopts = append(op.Adopts, o)

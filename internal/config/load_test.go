@@ -138,7 +138,7 @@ func TestDoors(t *testing.T) {
 
 // TestLabelsAreCountedOnce asserts that package intake does not limit the number of labels if
 // package policy removes labels that are not allowed. Package policy then counts the labels that
-// are left.
+// are left. MaxLabels is 0 for the default limit, and negative for no limit.
 func TestLabelsAreCountedOnce(t *testing.T) {
 	for text, want := range map[string]int{
 		"add-labels:\n": 0, "add-labels: {max: 2}\n": 2, "add-labels: {max: 2, allowed: [a]}\n": -1, "add-labels: {blocked: [a]}\n": -1, "noop:\n": 0,
@@ -148,7 +148,7 @@ func TestLabelsAreCountedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := cfg.Intake(sanitize.Config{}, false).MaxLabels; got != want {
-			t.Errorf("%q: intake lets %d labels in, want %d", text, got, want)
+			t.Errorf("%q: MaxLabels is %d, want %d", text, got, want)
 		}
 	}
 }

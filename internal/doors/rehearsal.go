@@ -16,15 +16,16 @@ import (
 
 // Rehearsal is what is known of a workflow run when the owner's rules are applied without GitHub.
 type Rehearsal struct {
-	// Event is the workflow run's. Without one, nothing is said about what an item may act on,
-	// and changes in the workspace are not judged.
+	// Event is the workflow run's. Without one, an item is refused only if it would be refused for
+	// every event, and changes in the workspace are not judged.
 	Event *event.Event
 	// Code loads the changes in the workspace when there is an item that carries them;
-	// release, which is never nil, undoes what it set up. If Code is nil, they are not judged.
+	// release, which is never nil, undoes what it set up. If there is an event and Code is nil,
+	// such an item is refused.
 	Code func(context.Context, event.Event) (code *apply.Code, release func(), err error)
 }
 
-// LineProblem is one reason why a line would be refused.
+// LineProblem is one reason why a line would be refused, or would lose labels.
 type LineProblem struct {
 	Line int             `json:"line"` // 0 if the problem is that an item is missing
 	Kind safeoutput.Kind `json:"kind"` // "" where the line names none that exists
@@ -41,9 +42,9 @@ func (p LineProblem) String() string {
 	return fmt.Sprintf("Line %d: %s: %s (rule %s)", p.Line, p.Kind, p.Message, p.Rule)
 }
 
-// problems returns the reasons why lines that were collected would be refused, by line: those of
-// intake, and for lines that it accepts, those of the owner's rules that need no GitHub. An agent
-// can correct itself from them. The error is about the workspace.
+// problems returns the reasons why lines that were collected would be refused or would lose labels,
+// by line: those of intake, and for lines that it accepts, those of the owner's rules that need no
+// GitHub. An agent can correct itself from them. The error is about the workspace.
 func (g *Gate) problems(ctx context.Context, res intake.Result, known Rehearsal) ([]LineProblem, error) {
 	list := []LineProblem{}
 	for _, r := range res.Rejected {

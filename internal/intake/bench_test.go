@@ -17,7 +17,7 @@ import (
 
 var (
 	mixedFile = flag.String("mixed", "", "write the 40,000 mixed lines of the benchmarks to this file")
-	dirtyFile = flag.String("dirty", "", "write the 40,000 mixed lines of the benchmarks whose texts all need cleaning to this file")
+	dirtyFile = flag.String("dirty", "", "write the 40,000 lines of the benchmarks in which most texts need cleaning to this file")
 )
 
 // mixed returns lines of NDJSON as agents write them: all kinds, about 625
@@ -72,8 +72,8 @@ func dirty(lines int) []byte {
 	return b.Bytes()
 }
 
-// newItem returns the members of an item with random texts, in which i chooses the numbers, or, for
-// some kinds, of the kind table's example.
+// newItem returns the members of an item. Its texts are random, and its numbers depend on i. For some
+// kinds, it returns the members of the kind table's example instead.
 func newItem(r *rand.Rand, kind safeoutput.Kind, i int) map[string]any {
 	item := map[string]any{"type": kind}
 	switch kind {

@@ -122,7 +122,7 @@ type loopsView struct {
 	More       string // the address of the loops after these
 }
 
-// Filtered reports whether some loops are left out.
+// Filtered reports whether the visitor asked for only some of the loops.
 func (v loopsView) Filtered() bool { return v.Repository != "" || v.Show != "" }
 
 var loopsPage = coordinatorPage("loops.html")

@@ -14,8 +14,8 @@ import (
 )
 
 // testsNamed returns how the tests of one name run in a root: the language's own test
-// command with the option that selects tests. The name is an argument, which no shell
-// reads.
+// command with the option that selects tests. The name is an argument of the command, which no
+// shell starts. For the shell that rake itself starts, it is quoted.
 func (p *project) testsNamed(name string, in Input, r root) plan {
 	planned := plan{check: Tests}
 	switch {
@@ -56,9 +56,9 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 	return planned
 }
 
-// testScriptText returns what a root's package.json runs as its tests, after the scripts that it
-// runs before and after them: scriptRunner looks at the last command. The text is blank if there
-// are none.
+// testScriptText returns the test script of a root's package.json. The scripts that run before and
+// after it precede it in the text, because scriptRunner takes the last command for the one that gets
+// the arguments. The text is blank if there are no such scripts.
 func (p *project) testScriptText(r root) string {
 	if r.language.family() != JavaScript {
 		return ""
@@ -68,8 +68,8 @@ func (p *project) testScriptText(r root) string {
 	return strings.Join([]string{m.scripts["post"+name], m.scripts["pre"+name], m.scripts[name]}, "\n")
 }
 
-// selection returns the arguments by which a test command runs only the tests of one
-// name, nil if they are not known.
+// selection returns the arguments by which a test command runs only the tests of one name, nil if
+// they are not known. Some runners also run tests whose longer names contain the name.
 func selection(c commandLine, script, name string) []string {
 	switch c.tool {
 	case "go test":
@@ -94,7 +94,7 @@ func selection(c commandLine, script, name string) []string {
 	case "rspec":
 		return []string{"-E", asWords(name)}
 	case "minitest":
-		return []string{"TESTOPTS=--name=" + name}
+		return []string{"TESTOPTS=" + shown(nil, []string{"--name=" + name})} // rake puts it into a command of a shell
 	case "maven":
 		return []string{"-Dtest=" + strings.Join(mavenPatterns(name), ","), "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"} // as other modules have none
 	case "gradle":
@@ -122,8 +122,8 @@ func selection(c commandLine, script, name string) []string {
 
 var (
 	betweenCommands = lazyregexp.New(`&&|\|\||[;|&\n]`)
-	// runnerCommand matches a command of a test runner. Nothing before the runner's name may be quoted,
-	// and node's runner takes no options after the names of files.
+	// runnerCommand matches a command of a test runner. Nothing before the runner's name may be quoted.
+	// A command of node's runner may not name files, because it takes no options after them.
 	runnerCommand = lazyregexp.New("^[^'\"`()#]*?\\b(?:(jest|vitest|mocha)\\b|node(?: -\\S+)* --test(?: -\\S+)*$)")
 	// runsCode matches commands that do not pass on their arguments as they are.
 	runsCode = lazyregexp.New(`^(?:sh|bash|zsh|eval|echo|printf|true|exit|:)\b|(?:^|\s)#|\)$`)
@@ -133,8 +133,8 @@ var (
 
 // scriptRunner returns the test runner that gets the arguments of a script: its last command gets
 // them. It returns "" if the last command is not one of a known runner, or if another command may
-// run tests, too: the arguments would not select among those, and they would pass for the named
-// test.
+// run tests, too: the arguments would not select among those, and their results would count as the
+// named test's.
 func scriptRunner(script string) string {
 	commands := betweenCommands.Split(script, -1)
 	last := strings.TrimSpace(commands[len(commands)-1])
@@ -220,7 +220,7 @@ func mavenPatterns(name string) []string {
 // shown writes a command as people would.
 func shown(words, selecting []string) string {
 	for _, w := range selecting {
-		if strings.ContainsAny(w, " \t'\"$&|;<>()*?[]#~`\\") {
+		if strings.ContainsAny(w, " \t\n'\"$&|;<>(){}*?[]#~`\\") {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 		words = append(words, w)
@@ -229,8 +229,9 @@ func shown(words, selecting []string) string {
 }
 
 var (
-	// passedAny matches text that JavaScript's test runners print only if a test has passed. If no
-	// test has the name, they end with exit code 0, and count all tests as skipped.
+	// passedAny matches text that JavaScript's test runners, pytest and cargo print only if a test has
+	// passed. If no test has the name, JavaScript's end with exit code 0, and count all tests as
+	// skipped.
 	passedAny = lazyregexp.New(`\b[1-9][0-9]* (?:passed|passing)\b|\bpass [1-9]`)
 	// passedNames match the names of tests that passed, as runners print them that select tests by a
 	// part of the name.
@@ -268,8 +269,8 @@ func isNamed(test, name string) bool {
 	})
 }
 
-// namesPassed reports whether a runner that prints the names of tests that passed has printed one of
-// a name.
+// namesPassed reports whether one of the tests that a runner has printed as passed has a name, as
+// isNamed decides.
 func namesPassed(tool, printed, name string) bool {
 	return slices.ContainsFunc(passedNames[tool].FindAllStringSubmatch(printed, -1), func(m []string) bool { return isNamed(m[1], name) })
 }

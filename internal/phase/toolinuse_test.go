@@ -7,9 +7,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// TestToolsInUse asserts which tool runs if files name several: one that is not missing from the
-// project's packages, and of several of these, one that the nearest file or a command names.
-// Prettier comes before Biome if both are named so.
+// TestToolsInUse asserts which tool runs if a project's files name several. If the project lists
+// packages, a tool that is among them comes before one that is not. Then a tool that the nearest file
+// or a command names comes before others, and Prettier before Biome.
 func TestToolsInUse(t *testing.T) {
 	t.Parallel()
 	const prettier, biome = "npx prettier --check .", "npx biome format ."

@@ -17,7 +17,7 @@ var (
 	standIn = lazyregexp.New(`(?i)example|oauth|placeholder|redacted|anonymous|bogus|dead_?beef|d3adb33f|ssword|change_?-?(me|it)|your|dummy|not_?-?a_?-?real|replace|xxx|\?\?|\.\.\.|\*\*\*|<|>|\[|\]|\$|\{|\}|%[sdv(]|pass_?(word|wd|phrase)|secret|^test|test$|^(p|pw|pwd|pass|passwd|user|username|token|key|apikey|foo|bar|baz|abc|none|null|nil|true|false|undefined|string|required|optional|hidden|x+|0+|1+|me|my)\d*$`)
 	// methodName matches names of algorithms, formats and form fields: sha256, oauth2, input1.
 	methodName = lazyregexp.New(`(?i)^(md[245]|sha-?\d+|[bs]crypt\d*|argon2\w*|pbkdf2\w*|utf-?(8|16)|base(32|64)|oauth2?|[hrep]s\d{3}|x509|v\d+(\.\d+)*|u?int\d+|text\d*|input\d*|field\d*|aes-?\d+[\w-]*)$`)
-	// identifier matches names of several words: keys of texts, names of settings.
+	// identifier matches names of one or more words: keys of translations, names of settings.
 	identifier = lazyregexp.New(`^([a-z]+|[A-Z]+|[A-Z][a-z]+)([._:-]?([a-z]+|[A-Z][a-z]*|[A-Z]+|\d))*$`)
 	// wordAndDigits matches texts such as hunter2.
 	wordAndDigits = lazyregexp.New(`^[A-Za-z]*[0-9]+$`)
@@ -105,15 +105,15 @@ func parts(text string) int {
 // identifier is not written so.
 func isMixed(text string) bool { return len(text) >= 8 && turns(text) >= 3 }
 
-// isRandom reports whether a text looks random, whatever is around it: it is long and mixed, has
-// letters of both cases or, if it has at least 32 characters, no signs between them, and is not a
-// placeholder.
+// isRandom reports whether a text looks random, whatever is around it: it is long and mixed, is not
+// a placeholder, and either has letters of both cases or has at least 32 characters and none of
+// "-_.:".
 func isRandom(text string) bool {
 	hasBothCases := strings.ToLower(text) != text && strings.ToUpper(text) != text
 	return len(text) >= 16 && turns(text) >= 6 && (hasBothCases || len(text) >= 32 && !strings.ContainsAny(text, "-_.:")) && !standIn.MatchString(text)
 }
 
-// turns counts where letters and digits take turns in a text.
+// turns counts the places in a text where a digit is next to a character that is not one.
 func turns(text string) int {
 	turns := 0
 	for i := 1; i < len(text); i++ {

@@ -113,8 +113,7 @@ func hunk(files []githubtest.File, c *githubtest.DiffComment) []line {
 			switch {
 			case strings.HasPrefix(text, "@@ "): // @@ -10,2 +12,3 @@: the next line is number 12
 				_, after, _ := strings.Cut(text, "+")
-				begin, _, _ := strings.Cut(after, ",")
-				number, _ = strconv.Atoi(begin)
+				number, _ = strconv.Atoi(after[:strings.IndexAny(after+" ", ", ")]) // in "+12 @@" there is no comma
 				shown = nil
 				continue
 			case strings.HasPrefix(text, "-"):

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // state is that of a server with a review of one comment, and a comment on all of the pull request.
@@ -34,6 +37,14 @@ func TestPage(t *testing.T) {
 		if strings.Contains(page, acting) {
 			t.Errorf("the page has %s:\n%s", acting, page)
 		}
+	}
+}
+
+func TestHunkOfASingleLine(t *testing.T) {
+	files := []githubtest.File{{Path: "a.go", Patch: "@@ -3 +4 @@ func f(a, b int)\n-gone\n+new\n"}}
+	got := hunk(files, &githubtest.DiffComment{Path: "a.go", Line: 4})
+	if want := []line{{"-", 0, "gone"}, {"+", 4, "new"}}; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
