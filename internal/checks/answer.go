@@ -19,8 +19,8 @@ type Answer struct {
 	Gate   *doors.Gate // required
 	People io.Writer   // required; what a person reads
 	Colour bool        // People shows ANSI colours
-	Output io.Writer   // the output of spec 000 as JSON; nil for none where the input is valid
-	Refuse io.Writer   // required; the output of spec 000 where the input is not valid
+	Output io.Writer   // gets the results as JSON in the form of spec 000; nil if nobody wants this JSON
+	Refuse io.Writer   // required; gets JSON of the same form where the input is refused, without results
 	Files  Files
 }
 

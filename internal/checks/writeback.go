@@ -13,9 +13,9 @@ import (
 )
 
 // writeBack writes the files that were fixed in a copy of the workspace into the workspace itself.
-// It returns a note for each that it left as it is, such as one that somebody has changed
-// meanwhile, or that is not an ordinary file; one note for all if the workspace cannot be opened.
-// Links in the workspace are not followed out of it.
+// It returns a note for each that it did not write, or not in full, such as one that somebody has
+// changed meanwhile, or that is not an ordinary file; one note for all if the workspace cannot be
+// opened. Links in the workspace are not followed out of it.
 func writeBack(workspace string, fixed []phase.FixedFile) (notes []string) {
 	if len(fixed) == 0 {
 		return nil
@@ -27,7 +27,7 @@ func writeBack(workspace string, fixed []phase.FixedFile) (notes []string) {
 	defer root.Close() //nolint:errcheck // each file is closed by itself
 	for _, f := range fixed {
 		if err := writeFixed(root, f); err != nil {
-			notes = append(notes, fmt.Sprintf("Fixed in a copy, and left as it is in the workspace: %s (%v).", f.Path, err))
+			notes = append(notes, fmt.Sprintf("Fixed in a copy, but not in the workspace: %s (%v).", f.Path, err))
 		}
 	}
 	return notes

@@ -18,11 +18,11 @@ type jsonReader struct{ left int }
 // newJSONReader returns a reader for a text and all values in it.
 func newJSONReader(text string) *jsonReader { return &jsonReader{left: 16 * len(text)} }
 
-// readJSON returns the fix completions in a text that are written as the JSON of a Message, and
-// those in the Markdown that strings of JSON contain. It looks for objects that begin a line, in a
+// readJSON returns the fix completions in a text that are written as the JSON of a Message, and all
+// messages in the Markdown that strings of JSON contain. It looks for objects that begin a line, in a
 // fence or not, and into their members and strings: agents print such envelopes around what they
-// answer. A message of another type is not looked into: a fix request quotes what the checks
-// printed.
+// answer. The JSON of a message of another type is not looked into: a fix request quotes what the
+// checks printed.
 func (r *jsonReader) readJSON(src string, depth int) (out []Message, err error) {
 	for src != "" && r.left > 0 && depth < maxJSONDepth {
 		line := strings.TrimLeft(src, " \t>")

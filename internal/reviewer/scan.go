@@ -2,7 +2,8 @@ package reviewer
 
 import "strings"
 
-// deepestString bounds how deep strings with holes may stand in each other's holes.
+// deepestString bounds how deep strings with holes may stand in each other's holes. It also bounds how
+// many open brackets are compared with a closing one, and how many here-documents one line may begin.
 const deepestString = 64
 
 // scanner makes tokens of a text in one pass, each byte read a bounded number of

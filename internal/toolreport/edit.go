@@ -163,8 +163,9 @@ type hunkLine struct {
 // A suggestion can only replace lines, and a suggestion with an empty text does not count. So
 //   - a run that only adds lines also takes the kept lines before and after it, because the pull
 //     request may have changed either of them;
-//   - a run whose new text is empty or one empty line takes kept lines until there is more text;
-//   - runs become one if no kept line is left between them, so that suggestions never overlap;
+//   - a run whose new text is empty or one empty line takes kept lines, and a run that directly follows
+//     one of them, until there is more text;
+//   - runs become one if they need the same kept line, so that suggestions never overlap;
 //   - runs become one if one removes lines, the other adds lines, and no line between them has a
 //     letter or digit: they are one change, and half of it would lose text.
 func editsOf(hunk []hunkLine) []edit {
