@@ -56,7 +56,7 @@ type work struct {
 	parameters []byte
 }
 
-// Do carries the run out. Its error carries its exit code.
+// Do carries the run out. Its error carries its exit code, unless Stdout could not be written.
 func (r Run) Do(ctx context.Context, deps Deps) error {
 	gate, err := deps.Gate(r.Policy)
 	if err != nil {

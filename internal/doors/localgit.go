@@ -73,18 +73,18 @@ func (g *LocalGit) ReadFile(commit, path string) ([]byte, error) {
 }
 
 // ResolveCommit returns the id of the commit that a user names: by a branch of the clone or of
-// origin, by a tag, by any other revision that git knows, or by its full id. A commit with a full
-// id need not be in the clone. The error is gitrepo.ErrNoRef where nothing has that name.
+// origin, by any other revision that git knows, such as a tag, or by its full id. A commit with a
+// full id need not be in the clone. The error is gitrepo.ErrNoRef where no commit has that name.
 func (g *LocalGit) ResolveCommit(name string) (oid string, err error) {
 	if gitrepo.IsObjectID(name) {
 		return name, nil
 	}
-	for _, ref := range []string{"refs/heads/", "refs/remotes/origin/", "refs/tags/"} {
+	for _, ref := range []string{"refs/heads/", "refs/remotes/origin/"} {
 		if oid, err = g.Clone.Resolve(ref + name); !errors.Is(err, gitrepo.ErrNoRef) {
 			return oid, err
 		}
 	}
-	return g.Repo.Revision(g.ctx, name)
+	return g.Repo.Revision(g.ctx, name) // of an annotated tag it returns the commit
 }
 
 // PullFiles returns the pull request's changed files; nil if GitHub must be asked.

@@ -78,7 +78,7 @@ func (t *turn) fixCompletion(e Event) Message {
 	case len(m.Fixes) > 0:
 		m.Summary = m.Fixes[0]
 	case len(m.Files) > 0:
-		m.Summary = "changed " + text.Count(len(m.Files), "file")
+		m.Summary = "changed " + text.Count(len(bounded(e.Files, len(e.Files))), "file")
 	default:
 		m.Summary = "done; it is not known what was changed"
 	}
@@ -106,8 +106,10 @@ func (t *turn) revalidationResult(c *check, result Status) Message {
 	switch {
 	case result == Pass:
 		m.Next = "Proceed to next phase"
-	case t.Iteration >= t.Max || t.Retry:
+	case t.Iteration >= t.Max:
 		m.Next = "Escalate: no iteration is left"
+	case t.Retry:
+		m.Next = "Escalate: the unchanged code failed again"
 	default:
 		m.Next = fmt.Sprintf("Continue recursive loop (iteration %d/%d)", t.Iteration+1, t.Max)
 	}

@@ -244,6 +244,20 @@ func TestWhatMessagesSay(t *testing.T) {
 	}
 
 	p = begun(t, Loop{})
+	p.results(failing(Tests, "a"))
+	got = p.send(Event{Type: EventFixDone, Iteration: 1, Files: differentMessages(150)})
+	if m := ofType(got, FixCompletion); m.Summary != "changed 150 files" || len(m.Files) != 100 {
+		t.Errorf("%+v", m)
+	}
+
+	p = stuck(t) // with iterations left
+	p.send(Event{Type: EventDecision, Decision: DecideRetry})
+	got = p.results(failing(Tests, "a"))
+	if ofType(got, RevalidationResult).Next != "Escalate: the unchanged code failed again" {
+		t.Errorf("%+v", got)
+	}
+
+	p = begun(t, Loop{})
 	got = p.send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: SecurityReview, Status: ResultFail, Critical: true, Failures: fails("a key is in the code")}}})
 	if ofType(got, FailureReport).Priority != PriorityCritical {
 		t.Errorf("%+v", got)

@@ -27,7 +27,7 @@ import (
 // works on. The server always answers from its current content, whether git or the API has
 // changed it.
 //
-// The methods that return no error end the test when git fails.
+// The exported methods end the test when git fails, except for SHA, which then returns "".
 type Git struct {
 	dir     string
 	program string
@@ -159,7 +159,7 @@ func newGit(t TB) *Git {
 	return g
 }
 
-// gitAt returns a Git for a directory. Its methods panic if git fails.
+// gitAt returns a Git for a directory. Its fail panics, because there is no test to end.
 func gitAt(dir string) (*Git, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
@@ -200,7 +200,7 @@ func (g *Git) Run(args ...string) string {
 	return out
 }
 
-// SHA returns the commit that a branch points to, "" when there is no such branch.
+// SHA returns the commit that a branch points to, "" when there is no such branch or git fails.
 func (g *Git) SHA(branch string) string {
 	sha, err := g.resolve("refs/heads/" + branch)
 	if err != nil {
@@ -256,8 +256,8 @@ func (g *Git) named(name string) (string, bool) {
 	return "", false
 }
 
-// resolve returns the commit that a ref or an id leads to. It starts git only where it must: for an
-// annotated tag, an expression, and an id that may be in a pack.
+// resolve returns the commit that a ref or an id leads to. It starts git only where it must: for refs
+// that looseRefs cannot read, an annotated tag, an expression, and an id that may be in a pack.
 func (g *Git) resolve(rev string) (string, error) {
 	if plainRef.MatchString(rev) {
 		refs, err := g.refs()

@@ -36,7 +36,7 @@ const (
 	maxStreams = 1024
 	// maxHeader is how large the request line and the headers may be, in bytes.
 	maxHeader = 64 << 10
-	// bodyWithin is how long a request may take to arrive, and an answer to leave.
+	// bodyWithin is how long a request may take to arrive. Most answers have twice that time to leave.
 	bodyWithin = 30 * time.Second
 )
 
@@ -65,7 +65,7 @@ type Server struct {
 	mux     *http.ServeMux
 	metrics *metrics
 	streams chan struct{}
-	stopped chan struct{} // is closed when no more is to be waited for
+	stopped chan struct{} // closed by Stop
 	stop    sync.Once
 
 	mu       sync.Mutex
