@@ -100,8 +100,9 @@ func (r agentReport) asFailed(e *entry, done Result) Result {
 	return failed
 }
 
-// issueWork opens an issue that replaces something else or reports it. turn makes an item's result,
-// which is about that, from the result of opening the issue.
+// issueWork opens an issue that reports something or replaces it, such as a push. turn returns an
+// item's result, which is about what the issue reports or replaces, given the result of opening the
+// issue.
 type issueWork struct {
 	open work
 	turn func(e *entry, opened Result) Result

@@ -272,8 +272,9 @@ func (x *executor) keepPatch(e *entry, r *Result) {
 	r.Notes = append(r.Notes, patchKept)
 }
 
-// KeepDenied stores a patch of the agent's changes if they were never read, because the item that
-// carries them was denied before. It names the patch's file in the results of such items.
+// KeepDenied stores a patch of the agent's changes if results has a denied item that carries them:
+// nothing else keeps the changes of an item that the policy denied. It records the patch's file in
+// the results of all such items.
 func KeepDenied(ctx context.Context, deps Deps, cfg Config, results []Result) {
 	code := deps.Code
 	if cfg.DryRun || deps.Files == nil || code.problem() != "" {

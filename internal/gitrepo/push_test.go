@@ -355,9 +355,9 @@ func assertNoSecret(t *testing.T, dir string) {
 	}
 }
 
-// TestCheckBranchAgreesWithGit compares the rules of package branchname with git's own, on names
+// TestCheckRefAgreesWithGit compares the rules of package branchname with git's own, on names
 // that are made at random of pieces to which the rules apply.
-func TestCheckBranchAgreesWithGit(t *testing.T) {
+func TestCheckRefAgreesWithGit(t *testing.T) {
 	t.Parallel()
 	r := newClone(t).Open()
 	pieces := []string{"a", "b", "main", "/", ".", "..", ".lock", "@", "{", "@{", "-", "~", "^", ":", "?", "*", "[", "\\", " ", "\t", "\x7f", "ü", "$(id)", ";", "refs/", "lock", "x.", "'", "%2f"}

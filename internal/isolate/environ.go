@@ -25,9 +25,9 @@ func DefaultPass() []string {
 // secretName matches names under which people keep secrets.
 var secretName = lazyregexp.New(`(?i)token|secret|passw|passphrase|credential|private_?key|api_?key|access_?key|(^|_)(auth|key|pat|pwd)(_|$)|^(ACTIONS|INPUT|GITHUB)_`)
 
-// environment builds the part of an environment that is the same for all users as which programs
-// run. It says that this is CI, and asks for messages in English, because failures are counted by
-// such messages. It contains PATH, LANG, TERM and the variables of environ that are named in pass,
+// environment builds the part of an environment that does not depend on the user who runs the
+// programs. It says that this is CI, and asks for messages in English, because failures are counted
+// by such messages. It contains PATH, LANG, TERM and the variables of environ that are named in pass,
 // or in DefaultPass if pass is nil. It never passes on CI, HOME and TMPDIR of environ, nor a
 // variable that looks like a secret by its name or its value. A note gives the reason why such a
 // variable is missing, but never the value. The value of PATH is not examined, but relative

@@ -28,8 +28,8 @@ var Schema = store.Schema{Package: "loops", Steps: []store.Step{
 		CREATE INDEX messages_open ON messages (loop, n) WHERE delivered = 0;
 		CREATE TABLE inbox (loop TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (loop, key));
 		CREATE TABLE loop_results (loop TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (loop, key))`),
-	// ended is the time when Expire first found the loop ended; 0 before. loop_numbers has
-	// the highest ordinal of a pull request's deleted loops.
+	// ended is the time when Expire first found the loop ended and all its messages delivered; 0
+	// before. loop_numbers has the highest ordinal of a pull request's deleted loops.
 	store.Both(`ALTER TABLE loops ADD COLUMN ended BIGINT NOT NULL DEFAULT 0;
 		CREATE INDEX loops_ended ON loops (ended);
 		CREATE TABLE loop_numbers (repository TEXT NOT NULL, issue BIGINT NOT NULL, ordinal BIGINT NOT NULL, PRIMARY KEY (repository, issue))`),

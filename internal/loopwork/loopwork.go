@@ -227,8 +227,9 @@ func (h *Hands) moved(w fixloop.Work) (fixloop.Event, bool) {
 	return fixloop.Event{}, false
 }
 
-// unknownCommit returns the event of the commit that is checked out, if the loop does not know it.
-// After a decision or a person's fix the loop knows of no commit, and takes the one that is there.
+// unknownCommit returns the event of the commit that is checked out, if the loop is at another one.
+// That may be so after a person's decision, which need not name a commit. A loop that began without
+// a commit has none to compare with, and gets no such event.
 func (h *Hands) unknownCommit(w fixloop.Work) (fixloop.Event, bool) {
 	head := h.head()
 	return fixloop.Event{Type: fixloop.EventPush, Head: head}, head != "" && w.Head != "" && head != w.Head

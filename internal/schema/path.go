@@ -105,7 +105,7 @@ func ComparePaths(a, b string) int {
 	})
 }
 
-// Duplicate returns the place of the first member whose name another member of the same
+// Duplicate returns the place of the first member whose name an earlier member of the same
 // object has as well, and whether there is one. If raw is not valid JSON, it is only read up
 // to the error.
 func Duplicate(raw []byte) (path string, found bool) {

@@ -103,7 +103,7 @@ func (s *Store) Lasts(err error) bool {
 	return false
 }
 
-// explainedError is an error that names the store and the next step.
+// explainedError is an error with the text that Explain gives it.
 type explainedError struct {
 	text string
 	err  error
@@ -112,8 +112,8 @@ type explainedError struct {
 func (e *explainedError) Error() string { return e.text }
 func (e *explainedError) Unwrap() error { return e.err }
 
-// Explain returns an error that names the store, what is wrong with it, and what to do about it. err
-// may be nil, or explained already.
+// Explain returns an error that names the store, what is wrong with it and, if that is known, what to
+// do about it. err may be nil, or explained already.
 func (s *Store) Explain(err error) error {
 	if _, explained := errors.AsType[*explainedError](err); err == nil || explained {
 		return err

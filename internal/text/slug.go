@@ -16,14 +16,15 @@ func Digest(s string) string {
 // Slug returns the first n characters of s, with '-' for each that is not an ASCII letter or digit,
 // '_', '.' or '-'. If that changes s, a dash, or two if s was cut, and the Digest of s follow.
 func Slug(s string, n int) string {
+	first := Truncate(s, n)
 	slug := strings.Map(func(r rune) rune {
 		switch {
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune("_.-", r):
 			return r
 		}
 		return '-'
-	}, Truncate(s, n))
-	if slug != s {
+	}, first)
+	if slug != s || first != s { // the "…" of a text that was cut becomes a dash, and then slug may equal s
 		slug += "-" + Digest(s)
 	}
 	return slug

@@ -12,7 +12,7 @@ import (
 func TestSlug(t *testing.T) {
 	seen := map[string]string{}
 	for s, prefix := range map[string]string{"gate": "gate", "": "", "api / gate": "api---gate-", "api---gate": "api---gate", "Grüße": "Gr--e-", "a\nb": "a-b-",
-		strings.Repeat("x", 30) + "1": strings.Repeat("x", 20), strings.Repeat("x", 30) + "2": strings.Repeat("x", 20)} {
+		strings.Repeat("x", 30) + "1": strings.Repeat("x", 20), strings.Repeat("x", 30) + "2": strings.Repeat("x", 20), strings.Repeat("x", 20) + "-": strings.Repeat("x", 20) + "--"} {
 		got := text.Slug(s, 20)
 		if !strings.HasPrefix(got, prefix) || strings.Trim(got, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != "" {
 			t.Errorf("Slug(%q) = %q, want one that begins with %q", s, got, prefix)

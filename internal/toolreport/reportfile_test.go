@@ -100,6 +100,27 @@ func TestPlacesInReports(t *testing.T) {
 	}
 }
 
+// TestTextOfAFailureIsBounded asserts that a place beyond the first 64 KiB of a failure's text is not
+// found, even if a comment divides the text in two.
+func TestTextOfAFailureIsBounded(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat(strings.Repeat("x", 99)+"\n", 400)
+	for name, c := range map[string]struct {
+		text string
+		line int
+	}{
+		"within": {filler + "<!-- -->    at g (/src/app/lib/a.js:9:1)\n", 9},
+		"beyond": {filler + "<!-- -->" + filler + "    at g (/src/app/lib/a.js:9:1)\n", 0},
+	} {
+		tool := toolreport.Tool{Command: []string{"make test"}, Check: "tests", Roots: []string{"/src"}, Dir: "app", Exists: func(name string) bool { return name == "app/lib/a.js" }}
+		report := `<testsuite name="s"><testcase classname="c" name="n"><failure>` + c.text + `</failure></testcase></testsuite>`
+		got := read(t, tool, output{Reports: []string{report}, Exit: toolreport.Exit{Code: 1}})
+		if len(got.Tests.Failing) != 1 || got.Tests.Failing[0].Line != c.line {
+			t.Errorf("%s: %+v, want line %d", name, got.Tests.Failing, c.line)
+		}
+	}
+}
+
 // TestHostileReports checks that a report which was made to do harm hides nothing of what was printed,
 // and, unless it claims failures, adds nothing to it.
 func TestHostileReports(t *testing.T) {

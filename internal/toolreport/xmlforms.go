@@ -50,7 +50,7 @@ func readXML(b []byte, c *collector) (string, error) {
 			reader.end(t.Name.Local)
 		case xml.CharData:
 			if reader.inside && reader.details.Len() < maxXMLDetails {
-				reader.details.WriteString(text.TruncateBytes(string(t), maxXMLDetails))
+				reader.details.WriteString(text.TruncateBytes(string(t), maxXMLDetails-reader.details.Len()))
 			}
 		}
 	}
