@@ -38,13 +38,14 @@ const (
 	maxLines = 512 << 20
 )
 
-// Update calls add with the lines that were added since the last call, including those that Update
-// appended. It appends the line that add returns, unless that is nil. The file is locked until
-// then, so that no other process can append a line after add has read the lines.
+// Update calls add with the lines that were added since the last call of add without an error,
+// including those that Update appended. It appends the line that add returns, unless that is nil.
+// The file is locked until then, so that no other process can append a line after add has read the
+// lines.
 //
-// complete is set when add gets every line of the file: at the first call, and when the file was
-// replaced or has become shorter. An unfinished last line is not among them, and is ended
-// before a line is appended. Update returns an error of add unchanged.
+// complete is set when add gets every line of the file: until a call of add has had no error, and
+// when the file was replaced or has become shorter. An unfinished last line is not among them, and
+// is ended before a line is appended. Update returns an error of add unchanged.
 func (l *Lines) Update(ctx context.Context, add func(lines io.Reader, complete bool) (line []byte, err error)) error {
 	f, info, err := l.open(ctx)
 	if err != nil {

@@ -21,9 +21,8 @@ func newCollect(env Environment) *cobra.Command {
 validate and clean each, and write {"items": [...], "errors": [...]} to standard
 output or a file. Nothing of GitHub is touched and no token is needed.
 
-The exit code is 1 if a line was rejected or over a limit, or lost labels that are
-over one; the document is written all the same, and --report says everything about
-every line.`,
+The exit code is 1 if a line was rejected or over a limit, or lost labels to a limit;
+the document is written all the same, and --report says everything about every line.`,
 		Example: `  airlock collect --input agent.ndjson
   airlock collect --input agent.ndjson --output agent-output.json --report report.json
   cat agent.ndjson | airlock collect --config policy.yml`,

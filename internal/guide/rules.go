@@ -145,7 +145,7 @@ func textRules(cfg config.SafeOutputs) []string {
 	mayMention := len(cfg.AllowedMentions) > 0
 	rules.addIf(!mayMention, "Mentions notify nobody.")
 	rules.addIf(mayMention, "Mentions notify nobody but: %s.", strings.Join(cfg.AllowedMentions, ", "))
-	rules.addIf(mayMention && cfg.MaxMentions > 0, "At most %s of one text may notify anybody.", text.Count(cfg.MaxMentions, "mention"))
+	rules.addIf(mayMention && cfg.MaxMentions > 0, "One text may notify at most %d of them.", cfg.MaxMentions)
 	rules.addIf(!cfg.ClosingWords, "Words such as \"fixes #1\" close no issue.")
 	rules.addIf(cfg.ClosingWords && cfg.MaxClosingWords > 0, "At most %s such as \"fixes #1\" of one text may close an issue.", text.Count(cfg.MaxClosingWords, "word"))
 	rules.addIf(cfg.References != nil, "References such as owner/name#1 become plain text, except to: %s.", orNone(cfg.References))

@@ -47,9 +47,9 @@ func (a attempt) passed(c commandLine) bool {
 }
 
 // forCheck returns an attempt with only the findings of one check, because one run can do two
-// checks. They are those of rules for which part reports true, and errors about files that cannot
-// be parsed. The check has passed if the tool has found problems only of the other check, and has
-// reported nothing else. If part is nil, forCheck returns the attempt as it is.
+// checks. The findings of a check are those of rules for which part reports true, and errors about
+// files that cannot be parsed. The check has passed if the tool has found problems only of the other
+// check, and has reported nothing else. If part is nil, forCheck returns the attempt as it is.
 func (a attempt) forCheck(part func(rule string) bool, check string) attempt {
 	if part == nil {
 		return a

@@ -121,7 +121,8 @@ func (s setting) isValue() bool {
 
 var (
 	aNumber = lazyregexp.New(`-?\b\d+(?:\.\d+)?\b`)
-	// leastOf and mostOf match settings whose number is the least and the most that passes.
+	// leastOf and mostOf match settings whose number is the least and the most that passes. A setting
+	// with "max" in it belongs only to mostOf.
 	leastOf = lazyregexp.New(`(?i)cover|thresh|fail.?under|branches|functions|lines\b|statements|\bmin`)
 	mostOf  = lazyregexp.New(`(?i)max|length|limit|width|complexity`)
 	// level matches how much a rule asks for, from nothing to everything.
@@ -139,7 +140,7 @@ func asksForAsMuch(before, now string) bool {
 	hasNumber, errHas := strconv.ParseFloat(aNumber.FindString(has), 64)
 	if errHad == nil && errHas == nil && aNumber.ReplaceAllString(had, "") == aNumber.ReplaceAllString(has, "") {
 		switch {
-		case leastOf.MatchString(before):
+		case leastOf.MatchString(before) && !strings.Contains(strings.ToLower(before), "max"): // not pylint's max-branches
 			return hasNumber >= hadNumber
 		case mostOf.MatchString(before):
 			return hasNumber <= hadNumber

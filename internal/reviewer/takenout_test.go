@@ -56,6 +56,7 @@ func TestWeakenedConfigurationIsListed(t *testing.T) {
 		{"pyproject.toml", "[project]\nversion = \"1\"\n[tool.ruff.lint]\nselect = [\"E\", \"S\"]\nextend-select = [\"B\"]\n[tool.coverage.report]\nfail_under = 90\n", "[project]\nversion = \"2\"\n[tool.ruff.lint]\nselect = [\"E\"]\nextend-select = [\"B\", \"C\"]\n[tool.coverage.report]\nfail_under = 80\n",
 			"pyproject.toml:1 select = [\"E\", \"S\"], now select = [\"E\"] (a linter of Python)\npyproject.toml:1 fail_under = 90, now fail_under = 80 (a linter of Python)"},
 		{"pyproject.toml", "[tool.coverage.report]\nfail_under = 80\n", "[tool.coverage.report]\nfail_under = 90\n", ""},
+		{".pylintrc", "[DESIGN]\nmax-branches=12\nmax-statements=50\n", "[DESIGN]\nmax-branches=100\nmax-statements=40\n", ".pylintrc:1 max-branches=12, now max-branches=100 (a linter of Python)"},
 		{"package.json", "{\n  \"version\": \"1\",\n  \"scripts\": {\n    \"test\": \"jest\",\n    \"start\": \"node .\"\n  },\n  \"dependencies\": {\n    \"a\": \"1\"\n  }\n}\n", "{\n  \"version\": \"2\",\n  \"scripts\": {\n    \"test\": \"true\",\n    \"start\": \"node a\"\n  }\n}\n",
 			"package.json:1 \"test\": \"jest\", now \"test\": \"true\", (a tool of JavaScript)"},
 		{"Makefile", "test: build\n\tgo test ./...\nclean:\n\trm -r out\n", "test: build\n\ttrue\nclean:\n\trm -rf out\n", "Makefile:1 go test ./... (a task that checks)"},

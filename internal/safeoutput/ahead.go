@@ -69,8 +69,9 @@ func (a *ahead) skippable(text, line []byte, eof bool) (width int, known bool) {
 		}
 		return len(line), true
 	}
-	// The scan finds the object open. If the line ends with a brace all the same, the scan takes
-	// that for part of a string: one of the line's quotes closes a string of an earlier line.
+	// The scan finds the object open. If the line ends with a brace all the same, the scan has most
+	// likely taken this brace for part of a string, because one of the line's quotes closes a string
+	// of an earlier line.
 	if l := trim(line); l[len(l)-1] == '}' {
 		return 0, true
 	}

@@ -189,7 +189,8 @@ func isHostByte(c byte) bool { return isAlnum(c) || c >= 0x80 || c == '-' || c =
 // judgeText decides about an address in a flat text, by its scheme, host and path. It judges a host
 // with marks or characters other than ASCII twice: its start, up to the first of these, and all of
 // it, without tags. If only the start is allowed, part is the offset at which the caller puts a
-// space, so that every reader ends the host there. Otherwise part is 0.
+// space, so that every reader ends the host there. Otherwise part is 0. Such a host with an "@" in it
+// is not allowed, and part is 0.
 func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
 	v, part = s.judgeTextHosts(text, a)
 	if v.allowed && s.refs.limited {

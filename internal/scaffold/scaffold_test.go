@@ -293,7 +293,7 @@ func TestToolsAreAsDocumented(t *testing.T) {
 	}
 }
 
-// TestSecondRun runs init again after people have edited and removed files.
+// TestSecondRun runs init again, at first without a change, then after people have edited files.
 func TestSecondRun(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

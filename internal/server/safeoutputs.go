@@ -26,8 +26,8 @@ type SafeOutputsConfig struct {
 	Log *slog.Logger
 }
 
-// maxMessage is the longest message of a client's, in bytes: as JSON, it has room for the largest
-// arguments that the gate reads.
+// maxMessage is the longest message of a client's, in bytes: as long as the longest line that the
+// gate reads.
 const maxMessage = 64 << 20
 
 // SafeOutputs is a server of the Model Context Protocol whose tools are the kinds that an

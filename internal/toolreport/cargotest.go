@@ -21,7 +21,7 @@ type cargoRun struct {
 	*collector
 	uncompiled map[string]bool // targets that did not compile
 	crashes    int             // of test processes
-	stopped    bool            // at the first target that failed
+	stopped    bool            // a target failed, which ends the run unless all is set
 	all        bool            // every target ran
 }
 
@@ -55,6 +55,10 @@ func (r *cargoResults) line(line string) {
 		r.test = m[1]
 		return
 	}
+	if r.test != "" && (strings.HasPrefix(line, "failures:") || strings.HasPrefix(line, "successes:")) { // the output of tests ends
+		r.test = ""
+		return
+	}
 	i, ok := r.byName[r.test]
 	if !ok {
 		r.rustc.line(line)
@@ -63,10 +67,6 @@ func (r *cargoResults) line(line string) {
 	f := &r.open[i]
 	if m := cargoPanic.match(line); m != nil && f.Line == 0 {
 		f.Path, f.Line, f.Message = m[1], atoi(m[2]), ""
-		return
-	}
-	if strings.HasPrefix(line, "failures:") { // the output of tests ends
-		r.test = ""
 		return
 	}
 	if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "note: ") && len(f.Message) < maxMessage/2 {
