@@ -150,8 +150,8 @@ func TestAlternatesInCirclesAndMissing(t *testing.T) {
 		lines += "/x/" + strings.Repeat("y", i+1) + "\n"
 	}
 	c.Write(".git/objects/info/alternates", lines)
-	if _, err := gitrepo.Locate(c.Dir); err == nil || !strings.Contains(err.Error(), "more than 64") {
-		t.Errorf(`err = %v, want one with "more than 64"`, err)
+	if _, err := gitrepo.Locate(c.Dir); err == nil || !strings.Contains(err.Error(), "64 directories or more") {
+		t.Errorf(`err = %v, want one with "64 directories or more"`, err)
 	}
 }
 

@@ -133,8 +133,8 @@ func TestEverySettingIsTold(t *testing.T) {
 	fields("", reflect.TypeFor[policy.KindConfig]())
 	for yaml, want := range map[string]string{
 		"create-issue:\nstaged: true":                                   "only planned",
-		"create-issue:\nmentions: {allowed: [a], max: 2}":               "At most 2 mentions",
-		"create-issue:\nmentions: {allowed: [a], max: 1}":               "At most 1 mention of one text may",
+		"create-issue:\nmentions: {allowed: [a], max: 2}":               "One text may notify at most 2 of them.",
+		"create-issue:\nmentions: {allowed: [a], max: 1}":               "One text may notify at most 1 of them.",
 		"add-issue-label: {max: 1}":                                     "At most 1 label each.",
 		"create-issue:\nallow-closing-words: true\nmax-bot-mentions: 3": "At most 3 words",
 		"create-issue:\nallowed-github-references: [repo]":              "except to: repo",
