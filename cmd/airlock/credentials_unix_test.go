@@ -178,7 +178,8 @@ func TestCheckRunsApartAsRoot(t *testing.T) {
 		}
 		return
 	}
-	if err := os.Chmod(u.temp, 0o777); err != nil { // for the copy
+	// The commands run as another user, in a copy of the checkout below TMPDIR.
+	if err := os.Chmod(u.temp, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	env := slices.DeleteFunc(slices.Clone(u.env), func(e string) bool { return strings.HasPrefix(e, "RUNNER_TEMP=") })

@@ -19,7 +19,7 @@ type oddRequest struct {
 	message string // if not "", the complete request
 	flags   []string
 	code    int
-	want    string // part of the answer, as it is in JSON
+	want    string // part of standard output, which is JSON, or of standard error, which is text
 }
 
 // TestVerifyOddRequests sends requests that nobody should send. It asserts that each gets one clear

@@ -238,7 +238,7 @@ func TestMaskCoversTheForms(t *testing.T) {
 	buf.Reset()
 	r.Mask(token.Token{})
 	if buf.Len() > 0 {
-		t.Errorf("no token is masked as %q", buf)
+		t.Errorf("for the zero Token, Mask writes %q", buf)
 	}
 }
 

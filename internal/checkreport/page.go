@@ -140,7 +140,7 @@ func (p *page) failure(r row, problems []string) {
 	}
 }
 
-// output writes the part of a check's output that explains it, folded.
+// output writes, folded, the part of what a failed check printed that people can read.
 func (p *page) output(c Check) {
 	printed := strings.TrimSpace(c.output())
 	if printed == "" {

@@ -56,9 +56,12 @@ func (r *Repo) Revision(ctx context.Context, revision string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	oid := out.Line()
-	if out.ExitCode != 0 || !IsObjectID(oid) { // such as that of "^main", which git prints with the "^"
+	if out.ExitCode != 0 {
 		return "", fmt.Errorf("%w: git says %s", ErrNoRef, out.Reason())
+	}
+	oid := out.Line()
+	if !IsObjectID(oid) { // for "^main", git prints the id of main after a "^"
+		return "", fmt.Errorf("%w: git prints %.60q for it, which is not an object id", ErrNoRef, oid)
 	}
 	out, err = parse(oid + "^{commit}")
 	if err != nil {

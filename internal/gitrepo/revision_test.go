@@ -92,7 +92,7 @@ func TestRevisionsThatNameNothing(t *testing.T) {
 	c := withRevisions(t)
 	r := c.Open()
 	for revision, says := range map[string]string{
-		"": "empty", "-h": "hyphen", "--all": "hyphen", "-": "hyphen", "HEAD~50": "revision", "nosuch": "revision", "main..topic": "revision", "^main": "git says",
+		"": "empty", "-h": "hyphen", "--all": "hyphen", "-": "hyphen", "HEAD~50": "revision", "nosuch": "revision", "main..topic": "revision", "^main": "not an object id",
 		"v1\nmain": "control", "main\x00": "control", strings.Repeat("a", 5000): "longer", "0000000": "git says", "HEAD:a.txt": "not a commit", "HEAD^{tree}": "not a commit",
 		"main@{u}": "upstream", "../../etc/passwd": "revision", "refs/heads/../../config": "revision", "@{nonsense": "revision", "HEAD:": "not a commit", "ü": "revision",
 	} {

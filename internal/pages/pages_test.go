@@ -29,8 +29,8 @@ func renderText(t *testing.T, f frame, text string, data any) string {
 
 const plain = `{{define "title"}}{{.}}{{end}}{{define "main"}}<h1>{{.}}</h1>{{end}}`
 
-// TestStandalonePageAllowsItsOwnStyleAlone asserts that the policy names the very bytes of
-// the stylesheet, so that a browser applies it and nothing else.
+// TestStandalonePageAllowsItsOwnStyleAlone asserts that the page's Content-Security-Policy has the
+// hash of the stylesheet's exact bytes, so that a browser applies this stylesheet and nothing else.
 func TestStandalonePageAllowsItsOwnStyleAlone(t *testing.T) {
 	html := renderText(t, standalone(), plain, "x")
 	style := regexp.MustCompile(`(?s)<style>(.*)</style>`).FindStringSubmatch(html)
@@ -38,7 +38,7 @@ func TestStandalonePageAllowsItsOwnStyleAlone(t *testing.T) {
 		t.Fatal(html)
 	}
 	sum := sha256.Sum256([]byte(style[1]))
-	// An attribute's value is escaped, as + is.
+	// The template escapes an apostrophe and a plus sign in an attribute's value.
 	hash := strings.ReplaceAll("&#39;sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"&#39;", "+", "&#43;")
 	want := `content="default-src &#39;none&#39;; style-src ` + hash + `; base-uri &#39;none&#39;; form-action &#39;none&#39;"`
 	if !strings.Contains(html, want) {

@@ -14,14 +14,14 @@ func TestEncodedCredentialsAreFound(t *testing.T) {
 	encode := base64.StdEncoding.EncodeToString
 	for name, encoded := range map[string]string{
 		"base64":                 encode([]byte(plain)),
-		"base64 after one":       "x" + encode([]byte(plain)),
+		"base64 after a letter":  "x" + encode([]byte(plain)),
 		"base64 after a path":    "/v1/" + encode([]byte(plain)),
 		"base64 after a name":    "ab-" + encode([]byte(plain)),
 		"base64 twice":           encode([]byte("in " + encode([]byte(plain)))),
 		"base64 for URLs":        base64.RawURLEncoding.EncodeToString([]byte("???>>>" + plain)),
 		"hexadecimal":            hex.EncodeToString([]byte(plain)),
 		"base64 on lines":        wrap(encode([]byte(strings.Repeat("much text before ", 8) + plain))),
-		"base64 on indented":     strings.ReplaceAll(wrap(encode([]byte(strings.Repeat("x", 50)+plain))), "\n", "\r\n    "),
+		"base64, indented lines": strings.ReplaceAll(wrap(encode([]byte(strings.Repeat("x", 50)+plain))), "\n", "\r\n    "),
 		"base64 cut in a secret": wrap(encode([]byte(strings.Repeat("x", 30) + plain + plain))),
 		"base64 in YAML, folded": ">-\n  " + strings.ReplaceAll(rows(encode([]byte(strings.Repeat("x", 60)+plain)), 48), "\n", "\n  "),
 		"base64 joined":          `"` + encode([]byte(plain))[:30] + "\" +\n\t\"" + encode([]byte(plain))[30:] + `"`,

@@ -138,10 +138,11 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// stars is what every form of a token prints.
+// stars is what a Token prints.
 const stars = "***"
 
-// Format implements fmt.Formatter: every verb prints ***.
+// Format implements fmt.Formatter. It prints *** for every verb. For some verbs, such as %p, fmt does
+// not call it.
 func (Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, stars) }
 
 // String implements fmt.Stringer.

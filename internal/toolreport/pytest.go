@@ -23,7 +23,7 @@ type pytestReader struct {
 	root     string
 	section  *Failure                   // the message and the place of the one that is read; nil if there is none
 	sections map[pytestTitle][]*Failure // those that no line of a summary has taken yet
-	held     int                        // how many sections were kept
+	held     int                        // how many sections are in that map
 	summing  bool                       // the summary is being read
 	listed   map[string]bool            // the summary's tests
 	lines    int                        // of the summary
@@ -91,7 +91,7 @@ func (p *pytestReader) line(line string) {
 	}
 }
 
-// begin begins a section. Those after the first MaxFailures are not kept.
+// begin begins a section. It is not kept if p.sections already has MaxFailures of them.
 func (p *pytestReader) begin(title pytestTitle) {
 	p.section = nil
 	if p.held == MaxFailures {
