@@ -442,7 +442,7 @@ func TestPathsAreMaskedBeforeTheCut(t *testing.T) {
 			comment = strings.ReplaceAll(comment, "#"+path, "#") // the path is in the addresses that the function deliver gives
 			for where, s := range map[string]string{"summary": d.Summary(safe, 1<<20), "terminal": terminal.String(), "page": string(page), "comment": comment} {
 				if strings.Contains(s, "xh") || !strings.Contains(s, "xxx") {
-					t.Errorf("%s, %d before the cut at %d: %.80q", where, before, limit, s[max(strings.Index(s, "xh")-limit-40, 0):])
+					t.Errorf("%s, with a secret at %d and a cut at %d: %.80q", where, before, limit, s[max(strings.Index(s, "xh")-limit-40, 0):])
 				}
 			}
 		}

@@ -38,7 +38,7 @@ func raiseLoopback() error {
 		return err
 	}
 	if os.Geteuid() == 0 {
-		return nil // nothing to give up: a program that runs as an Identity loses all capabilities anyway
+		return nil // newNetwork gave root no capability
 	}
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return err

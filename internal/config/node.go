@@ -168,8 +168,8 @@ func findBinary(data []byte) int {
 	return -1
 }
 
-// splitFrontMatter splits a text that begins with a line "---" before the next such line. A
-// text with only one such line is a YAML document without a front matter.
+// splitFrontMatter splits a text whose first line is "---" in two: rest begins at the next such line.
+// If the first line differs or no such line follows, the text has no front matter, and ok is false.
 func splitFrontMatter(data []byte) (matter, rest []byte, ok bool) {
 	end := 0
 	for line := range bytes.Lines(data) {

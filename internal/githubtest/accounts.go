@@ -46,8 +46,8 @@ func (s *Server) getPermission(c *conversation) reply {
 	return okay(object{"permission": level, "role_name": level, "user": user})
 }
 
-// account finds an account by its login among the server's own, the collaborators and the authors of
-// issues and their comments. It returns the zero Account if none of them has the login.
+// account finds an account by its login. It looks at the Viewer, the collaborators, and the authors
+// of issues and their comments, and returns the zero Account if none of them has the login.
 func (s *Server) account(login string) Account {
 	known := []Account{s.state.Viewer}
 	known = append(known, s.state.Repo.Collaborators...)

@@ -7,11 +7,11 @@ import (
 )
 
 // IsWrapping reports whether a text before an object is only what writers and loggers put before a
-// line: space, a list's bullet or number, the opening of a code fence, backticks, a time, a log
-// level below a warning, the brackets of a list, a closing brace, commas and full stops, complete
-// block comments. Such a text says nothing about the object. Other texts may say something about
-// it: words, the marks of a quotation, of struck-out text, or of a comment in another language, and
-// a terminal's style that hides or strikes out the object.
+// line: space, a list's bullet or number, the opening of a code fence, backticks, a time, a label of
+// ordinary output such as INFO, the brackets of a list, a closing brace, commas and full stops,
+// complete block comments. Such a text says nothing about the object. Other texts may say something
+// about it: words, the marks of a quotation, of struck-out text, or of a comment in another
+// language, and a terminal's style that hides or strikes out the object.
 func IsWrapping(text []byte) bool {
 	for len(text) > 0 {
 		width := wrappingToken(text)
@@ -76,9 +76,10 @@ func bullet(text []byte) int {
 	return 0
 }
 
-// logLevel returns the width of the log level at the start of a text: in capitals,
-// or before a colon or a bracket. Levels of warnings and errors do not count, because
-// their lines may quote what was wrong.
+// logLevel returns the width of the label of ordinary output at the start of a text, or 0.
+// INFO and three others count in capitals; these and more, such as "data", count in any case before
+// a colon or a bracket. Levels of warnings and errors do not count, because their lines may quote
+// what was wrong.
 func logLevel(text []byte) int {
 	end := wordEnd(text, 0)
 	after, _ := utf8.DecodeRune(text[end:])

@@ -73,10 +73,12 @@ func (p *project) setNodeTests(dir string, n node, m *manifest, c *commands) {
 	}
 	runs := runsSomething(m.idle[idle])
 	switch {
-	case loses && (p.diff == nil || runs): // npm runs it, and says what is wrong
+	case loses && (p.diff == nil || runs):
+		// The placeholder of npm init fails and says why. Without a diff, it is not known whether the
+		// change edits the script, which then decides.
 		c.tests = checksOnly(n.test(idle))
 	case loses:
-		c.lostTests = fmt.Sprintf("the change edits the script '%s', which runs no tests (%s): let it run them", idle, shortScript(m.idle[idle]))
+		c.lostTests = fmt.Sprintf("the change to package.json may remove tests, and leaves the script '%s', which runs no tests (%s): let it run them", idle, shortScript(m.idle[idle]))
 	case !runs:
 		c.noTests = fmt.Sprintf("the script '%s' runs nothing (%s); let it run the tests, or set test_command", idle, shortScript(m.idle[idle]))
 	}
@@ -123,7 +125,7 @@ func (p *project) losesTestsIn(dir, patch string) bool {
 	return false
 }
 
-// testsMember matches a script of tests, with its text, or all scripts.
+// testsMember matches a script of tests with its text, or the name of the member "scripts".
 var testsMember = lazyregexp.New(`"(scripts|tests?\b[^"]*|unit[^"]*)"\s*:(?:\s*"((?:[^"\\]|\\.)*)")?`)
 
 // isWorkspace reports whether the package.json of a directory is that of a workspace.

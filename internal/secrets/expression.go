@@ -56,7 +56,7 @@ func newExpression(text string, keywords []string) expression {
 	return e
 }
 
-// longest returns the length in bytes of the longest match, and whether there is such a bound.
+// longest returns an upper bound for the length of a match in bytes, and whether there is one.
 func longest(re *syntax.Regexp) (int, bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
