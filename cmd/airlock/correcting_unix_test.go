@@ -39,8 +39,8 @@ func correctingScript(t *testing.T) string {
 }
 
 // TestAnAgentCorrectsItself runs the documented step. The agents are right at once, or once an
-// answer has named their errors, or never, or ask for nothing. In the last case the policy is
-// wrong.
+// answer has named their errors, or never, or ask for nothing. If the policy is not valid, no agent
+// is asked.
 func TestAnAgentCorrectsItself(t *testing.T) {
 	t.Parallel()
 	script := correctingScript(t)

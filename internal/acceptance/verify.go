@@ -33,7 +33,8 @@ type verification struct {
 type criterion struct {
 	Criterion
 	index int // in the request
-	// probes are what a machine verifies; without any, why is the reason.
+	// probes are what a machine verifies. If there are none, why is the reason, or "" if the request
+	// is for the browser alone.
 	probes []probe
 	why    string
 	// The programs that judge the criterion.

@@ -25,7 +25,7 @@ const (
 	refDelta    = 7
 )
 
-var errPack = errors.New("its pack of objects cannot be read: the file is cut off, write it again")
+var errPack = errors.New("its pack of objects cannot be read: the file is cut off or damaged, write it again")
 
 // checkPack returns gitrepo.ErrTooLarge if the objects of a pack exceed the limits, and errPack if
 // the pack cannot be read. A few megabytes can unpack to many gigabytes. checkPack reads the pack

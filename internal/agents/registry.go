@@ -79,7 +79,7 @@ type ExistsError struct{ Name string }
 
 // Error implements error.
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("there is an agent called %s already: change or remove it, or choose another name", e.Name)
+	return fmt.Sprintf("there is an agent called %s already: choose another name, or change or remove that agent unless it is built in", e.Name)
 }
 
 // ReadOnlyError reports that an agent cannot be changed or removed.
@@ -119,7 +119,7 @@ func (r *Registry) List(ctx context.Context) ([]Blueprint, error) {
 }
 
 // Get returns one blueprint. The error may be a *NotFoundError, which names an agent with a similar
-// name.
+// name if there is one.
 func (r *Registry) Get(ctx context.Context, name string) (Blueprint, error) {
 	if b, ok := r.fixed[name]; ok {
 		return b, nil

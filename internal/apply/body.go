@@ -87,8 +87,9 @@ func closed(text string) string {
 	return text + markdown.CloseOpen(text)
 }
 
-// apart is closed for a text that shares a body with texts of others. Its definitions and footnotes
-// get labels of their own, so that a "[docs]" of somebody else's does not become its link.
+// apart does what closed does, for a text that shares a body with texts of others. The text's
+// definitions and footnotes get labels of their own, so that a "[docs]" in another text does not
+// become one of its links.
 func apart(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return closed(markdown.RenameLabels(text, hex.EncodeToString(sum[:4])))

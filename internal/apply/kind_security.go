@@ -96,12 +96,16 @@ func planSecurity(p *planner, group []*entry) Operation {
 	return op
 }
 
-// analysed returns the commit and the ref that results are about. Usually they are those of the
-// workflow run; for a pull_request event, that is the merge commit. But the event can be about a
-// pull request or another workflow run while its own run is for another branch. Then, or if its own
-// run is for the pull request's head, they are the head of that pull request or run. head
-// is the pull request's head, if only GitHub knows it. Both results are "" if it is not known to
-// which commit or branch of the repository the results belong.
+// analysed returns the commit and the ref that results are about:
+//   - the head of the pull request that the event is about, if the event's own workflow run is for
+//     that commit, or for a ref that is not the pull request's, such as the default branch;
+//   - the head of the workflow run that a workflow_run event is about, if the event is about no pull
+//     request;
+//   - otherwise the commit and the ref of the event's own workflow run. For a pull_request event,
+//     these are the merge commit and its ref.
+//
+// head is the pull request's head, if only GitHub knows it. The commit or the ref, or each of them,
+// is "" if it is not known to which commit or branch of the repository the results belong.
 func analysed(ev event.Event, head string) (commit, ref string) {
 	if ev.Head.SHA != "" {
 		head = ev.Head.SHA
@@ -121,7 +125,7 @@ func analysed(ev event.Event, head string) (commit, ref string) {
 // unknownCommit explains why a report cannot be uploaded for any commit.
 func unknownCommit(ev event.Event) string {
 	if ev.Name == "workflow_run" {
-		return "the workflow_run event is about a commit of a fork and does not name its pull request, so it is not known where the alerts belong; upload the file in the workflow that the pull request starts"
+		return "the workflow_run event is about a commit of a fork or of no known branch, and does not name its pull request, so it is not known where the alerts belong; upload the file in the workflow that the pull request starts"
 	}
 	return "it is not known which commit and ref the report is about; set GITHUB_SHA and GITHUB_REF"
 }

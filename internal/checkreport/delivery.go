@@ -295,7 +295,7 @@ func (v *Delivery) commentItems(InDiff) ([]intake.OwnItem, error) {
 	return []intake.OwnItem{{Item: &safeoutput.StickyComment{Name: checksName, Body: v.comment(), OnlyUpdate: !v.doc.Failed()}, Stable: checksName}}, nil
 }
 
-// Left returns the findings that no surface of GitHub shows, as annotations for the job's own
+// Left returns the findings that only the job summary shows, as annotations for the job's own
 // log. In a dry run these are all findings. For a check that failed without a finding, and a review of
 // which a reviewer failed, it returns the first such problem, unless a check run shows that.
 func (v *Delivery) Left() []Annotation {

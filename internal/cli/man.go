@@ -11,7 +11,7 @@ func newMan(env Environment) *cobra.Command {
 		Use:   "man DIR",
 		Short: "Write the manual pages of all commands into a directory",
 		Long: `Write a manual page for each command into a directory, which is made if it is not
-there. The releases have the same pages as an archive.`,
+there. Each release contains the same pages in an archive.`,
 		Example: `  airlock man ~/.local/share/man/man1 && man airlock-apply`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -21,7 +21,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// cannotSeparate returns why this process cannot keep a program apart, or "".
+// cannotSeparate returns why this process cannot keep a program apart from a credential, or "". The
+// text calls the credential "it".
 func cannotSeparate() string {
 	if os.Geteuid() != 0 {
 		return "only root can keep the code apart from it"
@@ -256,7 +257,7 @@ func replaceable(environ []string) string {
 func writableAbove(dir string) string {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil || !filepath.IsAbs(dir) {
-		return "" // there is no such directory
+		return "" // missing, or relative to a directory that is not known
 	}
 	found := ""
 	for ; ; dir = filepath.Dir(dir) {

@@ -98,8 +98,8 @@ func (p *project) pythonTests(dir string) []candidate {
 	return tests
 }
 
-// rustCommands returns cargo's commands. In a workspace they are about all of its members: without
-// further options, cargo would look only at the root.
+// rustCommands returns cargo's commands. In a workspace they are about all of its members. cargo
+// needs an option for that if the root is a package, or if the workspace has default members.
 func (p *project) rustCommands(dir string) commands {
 	raw, _ := p.read(path.Join(dir, "Cargo.toml")) // what cannot be read, cargo reports
 	all, fmtAll := "", ""
@@ -139,8 +139,8 @@ var (
 )
 
 // clippyOptions returns the options of Clippy's command in the project's scripts, hooks and CI. If
-// there are several commands, the first with lints counts, or else the first. If RUSTFLAGS denies
-// warnings there, so do the options.
+// there are several commands, the first with lints counts, or else the first. If there is a command,
+// and RUSTFLAGS denies warnings in one of these places, so do the options.
 func (p *project) clippyOptions(dir string) clippyOptions {
 	text := p.commandTexts(dir)
 	var found clippyOptions
@@ -156,8 +156,9 @@ func (p *project) clippyOptions(dir string) clippyOptions {
 	return found
 }
 
-// readClippyOptions reads the options that change which code Clippy looks at, "--locked", and the
-// levels of lints. It leaves out other options, such as those for the output.
+// readClippyOptions reads the options without a value that change which code Clippy looks at,
+// "--locked", and the levels of lints. It leaves out other options, such as "--features" and those
+// for the output.
 func readClippyOptions(line string) (o clippyOptions) {
 	before, after, _ := strings.Cut(line+" ", " -- ")
 	cargo := []string{"--all-targets", "--all-features", "--no-default-features", "--tests", "--benches", "--examples", "--lib", "--bins", "--no-deps", "--locked", "--workspace", "--all"}

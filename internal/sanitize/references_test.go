@@ -106,8 +106,8 @@ func TestMaxClosingWords(t *testing.T) {
 func TestMaxMentions(t *testing.T) {
 	t.Parallel()
 	s := mustNew(t, Config{AllowedMentions: []string{"a", "b", "c"}, MaxMentions: 2})
-	// The name in the first paragraph was read from a buffer that contains another text by now. It
-	// must still be known in the last list item.
+	// The sanitizer reads the name in the first paragraph from a buffer, and later reuses the buffer
+	// for other texts. It must still know the name when it reads the last list item.
 	const text = "@x @A @a\n\n- nobody here, nor there\n- also @b @c @a"
 	const want = "@&#8203;x @A @a\n\n- nobody here, nor there\n- also @b @&#8203;c @a"
 	got, _ := s.Body(text)

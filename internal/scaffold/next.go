@@ -18,7 +18,7 @@ func (w *writer) next() []string {
 	allowed := len(w.cfg.Answers.Allow) > 0 // otherwise there are neither an agent nor kinds
 	may := func(kind safeoutput.Kind) bool { _, ok := w.policy.Policy.Kinds[kind]; return ok }
 	addIf(allowed, "Read %s, which says what the agent may ask for, and say in %s what it is to do.", PolicyFile, taskFile)
-	addIf(allowed && w.agent.Name == "other", "Start your agent in %s. Until then it reports that there is none.", ownAgentFile)
+	addIf(allowed && w.agent.Name == "other", "Put the command that starts your agent into %s. Until then, that script reports that there is no agent yet.", ownAgentFile)
 	addIf(w.agent.secret != "", "Add the secret %s: gh secret set %s. It is %s.", w.agent.secret, w.agent.secret, w.agent.key)
 	addIf(may(safeoutput.KindCreatePullRequest), "Allow workflows to open pull requests: Settings, Actions, General, \"Allow GitHub Actions to create and approve pull requests\". GitHub holds the checks of such pull requests until somebody approves them; the token of a GitHub App has neither limit.")
 	addIf(may(safeoutput.KindCreateDiscussion), "Turn on discussions: Settings, General, Features.")
