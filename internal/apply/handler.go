@@ -7,8 +7,8 @@ import (
 
 // handler is how the items of one kind are planned.
 type handler struct {
-	// text is set where the kind shows people a text of the agent's. Such a text may be about the
-	// code that came with it. If that code is lost, the text gets a note, or is held back.
+	// text is set for the kinds whose texts may describe code that came with them, as comments do. If
+	// that code is lost, such a text gets a note, or is held back.
 	text bool
 	// group returns the name of the group of items that an item is applied with. If group is nil or
 	// returns "", the item is applied alone.

@@ -14,8 +14,8 @@ import (
 // ParseGit reads one diff as git prints it in two forms. raw is the output of `diff-tree -r -z
 // --raw`, which contains every name as it is. patch is that of `diff-tree -r -p` with quoted names,
 // the prefixes a/ and b/ and otherwise the same options. Both list the files in the same order. The
-// names come from raw and only the hunks from patch, so nothing in a file's name or text can pass
-// for another file.
+// names come from raw. Only the hunks, and whether a file is binary, come from patch, so nothing in a
+// file's name or text can pass for another file.
 func ParseGit(raw, patch []byte) ([]ChangedFile, error) {
 	files, counts, err := parseRaw(raw)
 	if err != nil {
@@ -97,8 +97,8 @@ func splitSections(patch string) []string {
 	return strings.Split("\n"+strings.TrimSuffix(patch, "\n"), "\ndiff --git ")[1:]
 }
 
-// readSection reads the hunks of a section of a patch, and checks that the section is
-// about this file.
+// readSection reads the hunks of a section of a patch and whether the file is binary, and checks that
+// the section is about this file.
 func (f *ChangedFile) readSection(section string) error {
 	header, hunks := section, ""
 	if i := strings.Index(section, "\n@@ "); i >= 0 {

@@ -33,12 +33,12 @@ func newMCP(env Environment) *cobra.Command {
 
 With --safe-outputs, an agent has one tool for each kind of safe output that the
 configuration enables. Each call goes through both doors at once, without GitHub: an
-error names everything that has to change, with the schema, and what is accepted
-becomes one line of the file --output, for collect and apply. create_pull_request and
-push_to_pull_request_branch judge the changes in the workspace at the moment of the
-call. Several servers and the agent itself may append to one file. No token is needed,
-and none is read. With the workflow run's event (GITHUB_EVENT_PATH, or --event) a call
-also hears whether it may act on the issue or pull request that it names.
+error names what has to change, with the schema, and what is accepted becomes one line
+of the file --output, for collect and apply. Several servers and the agent itself may
+append to one file. No token is needed; one in the environment is only recognised as a
+secret. With the workflow run's event (GITHUB_EVENT_PATH, or --event) a call also hears
+whether it may act on the issue or pull request that it names, and create_pull_request
+and push_to_pull_request_branch judge the changes in the workspace at that moment.
 
 Otherwise an orchestrator has tools to discover agents, start runs and follow them. The
 runs are those of a coordinator elsewhere (--server, with its token in AIRLOCK_TOKEN),

@@ -36,7 +36,7 @@ func (g *Gate) tickItems(ctx context.Context, client *githubapi.Client, ev event
 		return nil, nil, exitcode.FailedError(err)
 	}
 	for _, app := range others {
-		notes = append(notes, fmt.Sprintf("Acceptance verdicts of the app %q do not count, because the token is another app's: report them and tick with the same token.", app))
+		notes = append(notes, fmt.Sprintf("Acceptance verdicts of the app %q do not count, because the token is not that app's: report them and tick with the same token.", app))
 	}
 	if len(recorded) == 0 {
 		return nil, append(notes, fmt.Sprintf("No box is ticked: no acceptance verdict of the merged commit %.7s records one. Verdicts record boxes while acceptance: tick is true, for criteria in an issue's task list.", ev.Head.SHA)), nil

@@ -1,6 +1,9 @@
 package githubtest
 
-import "net/http"
+import (
+	"fmt"
+	"net/http"
+)
 
 // createDispatch takes a repository_dispatch event and does nothing with it: Requests returns it.
 func (s *Server) createDispatch(c *conversation) reply {
@@ -11,7 +14,7 @@ func (s *Server) createDispatch(c *conversation) reply {
 	const mostMembers, mostBytes = 10, 64 << 10
 	switch {
 	case len(in.Payload) > mostMembers:
-		return fail(http.StatusUnprocessableEntity, "No more than 10 properties are allowed; were supplied.")
+		return fail(http.StatusUnprocessableEntity, fmt.Sprintf("No more than %d properties are allowed; %d were supplied.", mostMembers, len(in.Payload)))
 	case len(c.rec.Body) >= mostBytes:
 		return fail(http.StatusUnprocessableEntity, "client_payload is too large.")
 	}

@@ -45,7 +45,7 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *CheckResult) 
 		first := err
 		findings, err = recovered(ctx, reviewer, request)
 		if err == nil || err.Error() != first.Error() {
-			r.Notes = append(r.Notes, "the reviewer crashed and was run once more: "+text.OneLine(first.Error()))
+			r.Notes = append(r.Notes, "the reviewer failed and was run once more: "+text.OneLine(first.Error()))
 		}
 	}
 	for _, err := range joinedErrors(err) {

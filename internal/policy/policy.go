@@ -186,8 +186,9 @@ type Denied struct {
 	Rule, Message string
 }
 
-// Note is something that a rule changed about an item that was let out. Nothing is
-// changed without one.
+// Note is something that a rule changed about an item that was let out, such as labels that it left
+// out. A title's prefix, the owner's labels, and defaults for what the item does not say are added
+// without one.
 type Note struct{ Rule, Message string }
 
 // refusal is a rule's reason to deny an item.

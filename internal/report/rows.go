@@ -123,7 +123,7 @@ func (r *Report) notDone() []row {
 	return out
 }
 
-// ownRows returns the results of Airlock's own items.
+// ownRows returns a row for each of ownResults.
 func (r *Report) ownRows() []row {
 	var out []row
 	for _, res := range r.ownResults() {

@@ -160,8 +160,9 @@ func (c *codeFile) asksForClass(end int) bool {
 
 // returnsInstead reports whether the tried block returns, and the code after the handler shows what
 // happens after an error. That code is a return, perhaps after the ends of blocks around the
-// handler. If the tried block's return is not under a condition, it may be any statement of the
-// same block. The tried block ends at index end, and the handler's block begins at index body.
+// handler. If the tried block returns without a condition, any statement that follows the handler
+// in the same block as the try suffices. The tried block ends at index end, and the handler's block
+// begins at index body.
 func (c *codeFile) returnsInstead(end, body int) bool {
 	if body >= len(c.tokens) || c.tokens[end].pair < 0 || !c.blockHas(end, "return") {
 		return false

@@ -232,9 +232,9 @@ func appendField(dst []byte, p any) ([]byte, error) {
 	return dst, errors.New("no JSON form")
 }
 
-// Decode reads a valid item of the kind, as Encode writes it. It only checks that raw begins with a
-// strict JSON object that has no other fields than the kind's, and does not read what follows. The
-// item does not refer to raw afterwards.
+// Decode reads a valid item of the kind, as Encode writes it. Of the kind's schema it checks only the
+// names of the fields and the types of their values. raw has to begin with a strict JSON object;
+// Decode does not read what follows. The item does not refer to raw afterwards.
 func Decode(kind Kind, raw []byte) (Item, error) {
 	spec, ok := byName()[string(kind)]
 	if !ok {

@@ -25,7 +25,7 @@ func TestDispatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Unix(1_800_000_000, 0)
-	// Several at the same moment are attempts of their own.
+	// Dispatches at the same moment are separate attempts.
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -44,7 +44,7 @@ func TestDispatches(t *testing.T) {
 			t.Errorf("dispatch %d is attempt %d", i, d.Attempt)
 		}
 	}
-	// Of several answers to one, one stands.
+	// Only one of several answers to a dispatch is accepted.
 	accepted := make(chan int, 8)
 	for i := range 8 {
 		wg.Go(func() {
