@@ -339,7 +339,7 @@ func TestNoCommandOverTheWire(t *testing.T) {
 			t.Errorf("%s: %s", directory, got)
 		}
 	}
-	// A hint is not a parameter: if what it names is not configured, its criterion is blocked.
+	// A hint that names what is not configured is not refused: its criterion is blocked.
 	for hint, want := range map[string]string{"$ test -f a.js": "PASS", "$ touch " + marker: "BLOCKED", "$ test -f a.js; touch " + marker: "BLOCKED", "$ test -f a.js && touch " + marker: "BLOCKED", "http://" + strings.TrimPrefix(c.url, "http://") + "/agents": "BLOCKED"} {
 		var response struct {
 			Results []struct{ Status string } `json:"criteria_results"`
@@ -420,7 +420,7 @@ func TestCoordinatorKnowsItsVisitors(t *testing.T) {
 		return strings.Contains(get(t, c.url+"/metrics"), `airlock_http_request_seconds_count{code="4xx",method="POST",path="/agents"} 1`)
 	}, "the request of the one who has hung up is not refused")
 	if list := get(t, c.url+"/agents"); strings.Contains(list, `"evil"`) {
-		t.Errorf("another user who hangs up is the server's own: %s", list)
+		t.Errorf("another user who hangs up counts as the server's own: %s", list)
 	}
 	if got := as("65534", "-L", "-H", "Accept: text/html", c.url+"/"); strings.Contains(got, "What happens") {
 		t.Errorf("another user sees the page %s", got)
@@ -534,7 +534,7 @@ func TestCoordinatorBearsHostileAgents(t *testing.T) {
 		}
 		ids[agent] = id
 	}
-	eventually(t, func() bool { _, err := os.Stat(filepath.Join(dir, "here")); return err == nil }, "the agent stays does not begin")
+	eventually(t, func() bool { _, err := os.Stat(filepath.Join(dir, "here")); return err == nil }, `the agent "stays" does not begin`)
 	if status, body := ask(t, http.DefaultClient, "POST", c.url+"/runs/"+ids["stays"]+"/stop", ""); status != 202 {
 		t.Errorf("%d %s", status, body)
 	}

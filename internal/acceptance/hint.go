@@ -130,8 +130,9 @@ func parseHint(hint string) (probes []probe, why string) {
 }
 
 // existence reads the rest of a hint as paths that have to exist and URLs that have to answer.
-// onlyPaths reports whether the rest has nothing else; if it has, the probes are those that count
-// in a sentence. urls are the URLs for which the marks urlMark in rest stand, in the same order.
+// onlyPaths reports whether the rest has nothing else. If it is false, the probes are those that
+// count in a sentence. urls are the URLs for which the marks urlMark in rest stand, in the same
+// order.
 func existence(rest string, urls []probe) (probes []probe, onlyPaths bool) {
 	var inSentence []probe
 	onlyPaths = true

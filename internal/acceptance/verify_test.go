@@ -389,8 +389,8 @@ func TestBoth(t *testing.T) {
 	if err != nil || show(r) != "A BLOCKED, B FAIL: FAIL" {
 		t.Errorf("%s, %v", show(r), err)
 	}
-	// A hint that no machine understands is for the validator, which is there. The browser command is
-	// what lacks.
+	// A hint that no machine understands is for the validator, which is there. Only the
+	// browser command is missing.
 	d.Validator = validator(&questions, answer("PASS", `{"criterion_id":"A","status":"PASS","evidence":"e"}`))
 	r, err = acceptance.Verify(t.Context(), request(t, `"validation_type": "both"`, "judge"), acceptance.Config{Trust: acceptance.Owner}, d)
 	if err != nil || show(r) != "A BLOCKED: BLOCKED" || !strings.Contains(r.Results[0].Remediation, "acceptance: browser") || strings.Contains(r.Results[0].Remediation, "hint") {

@@ -8,7 +8,7 @@ import (
 
 // reportIncompleteHandler applies report-incomplete: the item counts as failed, so that
 // nobody takes an unfinished task for a finished one, and the texts of other items mention it
-// (see incompleteNote). Where the owner wants it, there is one issue for all of them.
+// (see incompleteNote). Where the owner wants it, there is one issue for all items of this kind.
 var reportIncompleteHandler = reportHandler(agentReport{
 	result: func(e *entry) Result {
 		return e.result(Failed, CodeIncomplete, "the agent reports that it did not complete its task: %s", e.item.(*safeoutput.ReportIncomplete).Reason)
@@ -38,8 +38,8 @@ func incompleteReason(cfg Config, entries []*entry) string {
 	return ""
 }
 
-// incompleteNote returns what stands above every item's text if the agent reports that it did not
-// complete its task; "" otherwise.
+// incompleteNote returns what stands above the texts of the other items if the agent reports that it
+// did not complete its task; "" otherwise.
 func (p *planner) incompleteNote() string {
 	if p.cfg.incomplete == "" {
 		return ""

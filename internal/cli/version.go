@@ -11,8 +11,8 @@ func newVersion(env Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of airlock",
-		Long: `Print the version of airlock, with those of Go and the system that it was built for.
-'airlock --version' prints it alone.`,
+		Long: `Print the version of airlock, the version of Go that it was built with, and the
+system that it was built for. 'airlock --version' prints the version of airlock alone.`,
 		Example: "  airlock version",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -192,8 +192,9 @@ var wholeNames = text.WordSet(`on to url uri href link html_url permalink no nr 
 var repositoryNames = text.WordSet(`full_name repo_full_name slug repo_slug remote fork upstream
 	nwo owner org organization repo_id repository_id`)
 
-// wholeActions are words that mean an action if the name has no other word ("when" only then): they
-// make the item depend on something, or say when it is due.
+// wholeActions are words that mean an action if the name has no other word: they make the item
+// depend on something, or say when it is due. All but "when" are also among wordMeanings, so they
+// mean an action in longer names, too.
 var wholeActions = text.WordSet("if unless when until")
 
 // annotations are names that documents in JSON give to comments.

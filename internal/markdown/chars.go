@@ -102,8 +102,8 @@ func isUnicodeSpace(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\f' || r == '\r' || unicode.Is(unicode.Zs, r)
 }
 
-// isUnicodePunct reports whether r is a punctuation character to CommonMark: one to Unicode, or any
-// of ASCII's marks, even if Unicode calls it a symbol.
+// isUnicodePunct reports whether r is a punctuation character to CommonMark: any that Unicode calls
+// punctuation, and ASCII's other marks, such as "$", which Unicode calls symbols.
 func isUnicodePunct(r rune) bool {
 	if r < utf8.RuneSelf {
 		return isPunct(byte(r))

@@ -90,8 +90,8 @@ func (r *Report) Clean() bool { return r.Counts.NotDone() == 0 && !r.FailedOwn()
 // TooFew reports whether there are fewer items of a kind than the configuration demands.
 func (r *Report) TooFew() bool { return r.tooFew }
 
-// FailedOwn reports whether publishing something that the checks found failed. A finding that is
-// shown in the summary instead, because GitHub or the token does not allow more, does not count.
+// FailedOwn reports whether something that the checks found could not be published. A finding that
+// is shown in the summary instead, because GitHub or the token does not allow more, does not count.
 func (r *Report) FailedOwn() bool {
 	return slices.ContainsFunc(r.Own, func(res apply.Result) bool { return res.State == apply.Failed })
 }

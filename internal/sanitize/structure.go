@@ -6,8 +6,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// separator is a definition without content that nothing refers to. It separates blocks in the
-// place of what was removed there and had separated them: a comment, or another definition.
+// separator is a definition without content that nothing refers to. It takes the place of a removed
+// comment or definition that had separated two blocks, and separates them instead.
 const separator = "[//]: #"
 
 // hiddenText handles the parts of the source that are not shown. It removes the definitions that
@@ -60,7 +60,8 @@ func (p *pass) guardTitles() {
 
 // separateBlock keeps what follows HTML block i apart from it. If edits remove its opening, the block
 // would become a paragraph and continue with the next line, or a list before it would continue with
-// the code after it. If they only make the end tag text that closed the block, it gets another end.
+// the code after it. If they only turn the end tag that closed the block into text, the block
+// gets another end tag.
 func (p *pass) separateBlock(i int, edits []edit) {
 	b := &p.doc.Blocks[i]
 	if b.Data > 5 || len(edits) == 0 {

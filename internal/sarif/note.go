@@ -17,9 +17,9 @@ type Note struct {
 // The rules of notes; noteTexts describes them. Notes of a Cleaner have the Cleaner's rules.
 const (
 	RuleNulls        = "sarif-nulls"
-	RuleLinks        = "links" // Detail is the link's host
+	RuleLinks        = "links" // Detail is the link's host, or "no absolute address"
 	RuleNames        = "sarif-names"
-	RulePaths        = "sarif-paths" // Detail is why a location is not in the repository
+	RulePaths        = "sarif-paths" // Detail is why a result is left out
 	RuleRegions      = "sarif-regions"
 	RuleIndexes      = "sarif-indexes"
 	RuleMessages     = "sarif-messages"
@@ -45,7 +45,7 @@ var noteTexts = map[string]string{
 	RuleNulls:        "members without a value left out",
 	RuleLinks:        "links left out",
 	RuleNames:        "members left out because cleaning made their names equal",
-	RulePaths:        "locations left out because they are not in a file of the repository",
+	RulePaths:        "results left out because they have no location in a file of the repository, or no message",
 	RuleRegions:      "regions repaired",
 	RuleIndexes:      "references left out that lead to nothing",
 	RuleMessages:     "results without a message that got the message of their rule",

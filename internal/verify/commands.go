@@ -52,8 +52,8 @@ func (w *worktree) commandPlace(ctx context.Context) (*checks.Place, error) {
 	return w.place, nil
 }
 
-// learnNames has mask replace the names of the directories that the place has by now. Nothing may
-// change them meanwhile.
+// learnNames makes w.mask replace the names of the directories that the place has by now. The place
+// must not get other directories while it runs.
 func (w *worktree) learnNames() {
 	mask := w.place.Masker()
 	w.masking.Lock()
