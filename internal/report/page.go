@@ -141,10 +141,14 @@ func (b *pageBuilder) leftOut() string {
 	if b.omitted > 0 {
 		parts = append(parts, text.Count(b.omitted, "item"))
 	}
-	if parts == nil {
+	are := "are"
+	switch b.unshown + b.omitted {
+	case 0:
 		return ""
+	case 1:
+		are = "is"
 	}
-	return "This page would be too large for a browser: " + strings.Join(parts, " and ") + " are not shown. The plan and the results as JSON contain everything."
+	return "This page would be too large for a browser: " + strings.Join(parts, " and ") + " " + are + " not shown. The plan and the results as JSON contain everything."
 }
 
 // outcome is one line of the agent's, or one item of Airlock's own, and its fate. One that was

@@ -15,7 +15,7 @@ type scanner struct {
 	first    bool       // no token was read on this line
 	opens    []int32    // indexes of the brackets that are open
 	strings  []inString // strings in whose holes the scanner is
-	heredocs []string   // ends of the here-documents that begin on the next line
+	heredocs []heredoc  // those that begin on the next line
 }
 
 // inString is a string with holes whose end was not read yet.
@@ -75,8 +75,8 @@ func (s *scanner) newLine() {
 	}
 	s.at++
 	s.first = true
-	for _, end := range s.heredocs {
-		s.heredocText(end)
+	for _, h := range s.heredocs {
+		s.heredocText(h)
 	}
 	s.heredocs = s.heredocs[:0]
 }

@@ -49,6 +49,12 @@ func (s *scanner) percentLiteral() bool {
 	return true
 }
 
+// heredoc is a here-document whose text follows.
+type heredoc struct {
+	end   string // the line after its text
+	token int    // the index of the token that announced it
+}
+
 // heredoc reads what announces a here-document: <<~SQL, <<-'SQL'.
 func (s *scanner) heredoc() bool {
 	rest := s.text[s.at:]
@@ -70,33 +76,28 @@ func (s *scanner) heredoc() bool {
 	if n == from || len(s.heredocs) == deepestString || len(s.strings) > 0 {
 		return false
 	}
-	s.heredocs = append(s.heredocs, rest[from:n])
+	end := rest[from:n]
 	if quoted && n < len(rest) {
 		n++
 	}
 	s.addText(s.at+from, s.at+from, s.at+n)
+	s.heredocs = append(s.heredocs, heredoc{end, len(s.tokens) - 1})
 	return true
 }
 
 // heredocText reads the lines of a here-document up to its end, and makes them the
 // content of the token that announced it.
-func (s *scanner) heredocText(end string) {
+func (s *scanner) heredocText(h heredoc) {
 	from, to := s.at, len(s.text)
 	for line := range strings.Lines(s.text[s.at:]) {
-		if strings.TrimSpace(line) == end {
+		if strings.TrimSpace(line) == h.end {
 			to = s.at
 			s.at += len(line)
 			break
 		}
 		s.at += len(line)
 	}
-	for i := len(s.tokens) - 1; i >= 0 && i > len(s.tokens)-4*deepestString; i-- { // it is near: only the rest of its line is between
-		t := &s.tokens[i]
-		if t.kind == stringText && t.from == t.to && strings.Contains(s.written(i), "<<") && strings.Contains(s.written(i), end) {
-			t.from, t.to = int32(from), int32(to)
-			return
-		}
-	}
+	s.tokens[h.token].from, s.tokens[h.token].to = int32(from), int32(to)
 }
 
 // opensShell reports whether the token at index i begins a literal that a shell runs.

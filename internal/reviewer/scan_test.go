@@ -34,6 +34,27 @@ func TestRubyTokens(t *testing.T) {
 	}
 }
 
+// TestHereDocumentsOfOneLine asserts that each of several here-documents which begin on one line has
+// its own text, whatever their names are.
+func TestHereDocumentsOfOneLine(t *testing.T) {
+	for code, want := range map[string][]string{
+		"f(<<~A, <<~AB)\nx\nA\ny\nAB\n":       {"x\n", "y\n"},
+		"f(<<~SQL, <<-'SQL')\nx\nSQL\n\nSQL\n": {"x\n", "\n"},
+		"f(<<~A, \"<<~A\", <<~B)\nA\ny\nB\n":  {"", "<<~A", "y\n"},
+	} {
+		s := scan("a.rb", code, languageNamed("ruby"))
+		var got []string
+		for i := range s.tokens {
+			if s.tokens[i].kind == stringText {
+				got = append(got, s.content(i))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", code, got, want)
+		}
+	}
+}
+
 // TestHereDocumentsHaveHoles asserts that an expression in a here-document becomes a hole, and that
 // the name of a constant stays.
 func TestHereDocumentsHaveHoles(t *testing.T) {

@@ -15,7 +15,7 @@ type group struct {
 	results  []result
 	merged   int    // how many runs were merged
 	problems int    // how many of their results are neither of kind pass nor notApplicable
-	reason   string // why the last result without a location was left out
+	reason   string // why the last result that was left out was
 
 	extensions     []object
 	extensionTable []ruleTable    // the rules of each
@@ -107,7 +107,8 @@ func (g *group) add(run object) {
 		case types().walk("result", o, r):
 			g.results = append(g.results, result{o, r.rule})
 		case r.current != nil: // the visit ended before leaveResult looked at the locations
-			g.notes.add(RulePaths, "it has no message", 1)
+			g.reason = "it has no message"
+			g.notes.add(RulePaths, g.reason, 1)
 			r.current = nil
 		}
 	}

@@ -102,6 +102,10 @@ func TestLostRunsAreNotDelivered(t *testing.T) {
 	if _, err := Prepare([]Source{{SARIF: lost}}, Options{}); err == nil || !strings.Contains(err.Error(), `"lost"`) {
 		t.Errorf("%v", err)
 	}
+	mute := json.RawMessage(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"ruleId":"R"` + located("a.go") + `}]}]}`)
+	if _, err := Prepare([]Source{{SARIF: mute}}, Options{}); err == nil || !strings.Contains(err.Error(), "it has no message") {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestRuleReferences(t *testing.T) {

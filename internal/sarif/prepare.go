@@ -148,7 +148,7 @@ func dropEmptied(groups []*group, n notes) ([]*group, error) {
 		kept = append(kept, g)
 	}
 	if len(kept) == 0 && emptied != nil {
-		return nil, fmt.Errorf("none of the results of %q is in a file of the repository: %s; write the path relative to the repository's root", stringMember(emptied.driver, "name"), emptied.reason)
+		return nil, fmt.Errorf("none of the results of %q has a message and is in a file of the repository; of the last one: %s. Write paths relative to the repository's root", stringMember(emptied.driver, "name"), emptied.reason)
 	}
 	return kept, nil
 }

@@ -61,7 +61,7 @@ func NewSafeOutputs(cfg SafeOutputsConfig, asker *doors.Asking) *SafeOutputs {
 }
 
 // safeOutputsInstructions tell a model what the tools are for.
-const safeOutputsInstructions = `You cannot write to GitHub yourself. Each of these tools asks for one thing: the call is checked at once against the repository owner's rules, and what is accepted is carried out after you are done. An error lists everything that has to change; correct the arguments and call again. Do not ask twice for the same thing.`
+const safeOutputsInstructions = `You cannot write to GitHub yourself. Each of these tools asks for one thing: the call is checked at once against the repository owner's rules, and what is accepted is carried out after you are done. An error says what has to change; correct the arguments and call again. Do not ask twice for the same thing.`
 
 // Serve answers one client, a message on each line, until it goes away or the context
 // ends. The error is one of reading or writing, and carries its exit code.
