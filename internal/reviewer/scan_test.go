@@ -38,9 +38,9 @@ func TestRubyTokens(t *testing.T) {
 // its own text, whatever their names are.
 func TestHereDocumentsOfOneLine(t *testing.T) {
 	for code, want := range map[string][]string{
-		"f(<<~A, <<~AB)\nx\nA\ny\nAB\n":       {"x\n", "y\n"},
+		"f(<<~A, <<~AB)\nx\nA\ny\nAB\n":        {"x\n", "y\n"},
 		"f(<<~SQL, <<-'SQL')\nx\nSQL\n\nSQL\n": {"x\n", "\n"},
-		"f(<<~A, \"<<~A\", <<~B)\nA\ny\nB\n":  {"", "<<~A", "y\n"},
+		"f(<<~A, \"<<~A\", <<~B)\nA\ny\nB\n":   {"", "<<~A", "y\n"},
 	} {
 		s := scan("a.rb", code, languageNamed("ruby"))
 		var got []string
