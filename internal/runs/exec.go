@@ -47,7 +47,11 @@ func (w *Worker) exec(ctx context.Context, t taken) (outcome, error) {
 	}
 	deadline := time.Now().Add(t.remaining)
 	for first, pause := r.Attempt, retryAfter; ; pause *= 2 {
-		out := w.attempt(ctx, r, time.Until(deadline))
+		earlier, err := readEarlierLog(ctx, w.store, r)
+		if err != nil {
+			return outcome{}, err
+		}
+		out := w.attempt(ctx, r, earlier, time.Until(deadline))
 		final := out.Status == Completed || out.Error.Code == "timeout"
 		wasLast := r.Attempt-first+1 >= r.blueprint.Attempts()
 		if final || wasLast || ctx.Err() != nil {
@@ -56,7 +60,6 @@ func (w *Worker) exec(ctx context.Context, t taken) (outcome, error) {
 		if !sleep(ctx, min(pause, time.Until(deadline))) {
 			return out, nil
 		}
-		var err error
 		if r, err = scan(w.store.QueryRow(ctx, `UPDATE runs SET attempt = attempt + 1 WHERE id = $1 RETURNING `+columns, r.ID)); err != nil {
 			return out, err
 		}
@@ -74,7 +77,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // attempt runs the agent's process once.
-func (w *Worker) attempt(ctx context.Context, r Run, remaining time.Duration) outcome {
+func (w *Worker) attempt(ctx context.Context, r Run, earlier earlierLog, remaining time.Duration) outcome {
 	if remaining <= 0 {
 		return timedOut(r)
 	}
@@ -88,7 +91,7 @@ func (w *Worker) attempt(ctx context.Context, r Run, remaining time.Duration) ou
 	if err != nil || len(argv) == 0 {
 		return failed("not_started", "this server cannot carry out the agent "+r.AgentName)
 	}
-	log := newLogWriter(w.store, r, w.Mask)
+	log := newLogWriter(w.store, r, earlier, w.Mask)
 	spec := command.Spec{
 		Program: argv[0], Args: argv[1:], Dir: w.Dir,
 		Env:   append(environ[:len(environ):len(environ)], "AIRLOCK_RUN_ID="+r.ID, "AIRLOCK_AGENT="+r.AgentName, "AIRLOCK_ATTEMPT="+strconv.Itoa(r.Attempt)),

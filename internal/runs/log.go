@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 )
 
 const (
-	// maxLog is how many bytes of the output of one attempt of a run are kept.
+	// maxLog is how many bytes of the output of a run are kept, of all attempts together.
 	maxLog = 1 << 20
 	// flushEvery is the time after which written output becomes visible.
 	flushEvery = 500 * time.Millisecond
@@ -30,8 +31,9 @@ type logWriter struct {
 
 	mu      sync.Mutex
 	pending []byte // complete lines that flush has not taken yet
-	kept    int    // bytes of all lines that were added
+	kept    int    // bytes of the earlier log, at most maxLog, and of all lines that were added
 	full    bool
+	told    bool // the log says already that it is full
 	closing bool
 
 	// The following belong to the goroutine that flushes, and to Close after that has ended.
@@ -46,9 +48,30 @@ type logWriter struct {
 	done    chan struct{}
 }
 
-// newLogWriter returns the writer of a run's log, which is empty in its first attempt.
-func newLogWriter(s *store.Store, r Run, mask func(string) string) *logWriter {
-	l := &logWriter{store: s, run: r.ID, mask: mask, stop: make(chan struct{}), done: make(chan struct{})}
+// earlierLog is what earlier attempts of a run have left in its log.
+type earlierLog struct {
+	length int  // in bytes
+	isFull bool // its end says that the rest is left out
+}
+
+// readEarlierLog returns what is in the log of a run before the attempt.
+func readEarlierLog(ctx context.Context, s *store.Store, r Run) (e earlierLog, err error) {
+	if r.Attempt == 1 {
+		return e, nil
+	}
+	err = s.Query(ctx, func(row store.Row) error {
+		var piece string
+		err := row.Scan(&piece)
+		e.length += len(piece)
+		e.isFull = strings.HasSuffix(piece, logIsFull)
+		return err
+	}, `SELECT text FROM run_log WHERE run = $1 ORDER BY n`, r.ID)
+	return e, err
+}
+
+// newLogWriter returns a writer that continues a run's log.
+func newLogWriter(s *store.Store, r Run, earlier earlierLog, mask func(string) string) *logWriter {
+	l := &logWriter{store: s, run: r.ID, mask: mask, kept: min(earlier.length, maxLog), full: earlier.isFull, told: earlier.isFull, stop: make(chan struct{}), done: make(chan struct{})}
 	if r.Attempt > 1 {
 		l.last = -1
 	}
@@ -116,7 +139,7 @@ func (l *logWriter) Close(limit time.Duration) error {
 	}
 	l.mu.Lock()
 	l.closing = true
-	if l.full {
+	if l.full && !l.told {
 		l.pending = append(l.pending, logIsFull...)
 	}
 	l.mu.Unlock()

@@ -111,3 +111,32 @@ func TestLogDividesNoSecret(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// TestLogOfManyAttempts asserts that the bound of a log holds for all attempts of a run, also those
+// of a worker that was lost, and that the log says once that more was left out.
+func TestLogOfManyAttempts(t *testing.T) {
+	t.Parallel()
+	const left = "…\n[what follows is left out: the log keeps 1 MiB]\n"
+	c := start(t, t.TempDir()+"/store.db", 0)
+	c.program(t, "talks", `echo "attempt $AIRLOCK_ATTEMPT" >&2; exit 1`, `"max_attempts":2`)
+	c.program(t, "floods", `yes "attempt $AIRLOCK_ATTEMPT" | head -c 700000 >&2; exit 1`, `"max_attempts":3`)
+	// What is kept of it is much shorter than what it printed.
+	c.program(t, "leaks", `yes "s3cret and k3y, s3cret and k3y $AIRLOCK_ATTEMPT" | head -c 2000000 >&2; exit 1`, `"max_attempts":3`)
+	c.program(t, "lost", `yes "attempt $AIRLOCK_ATTEMPT" | head -c 700000 >&2; echo 1`)
+	talks, floods, leaks, lost := c.create(t, "talks", `{}`), c.create(t, "floods", `{}`), c.create(t, "leaks", `{}`), c.create(t, "lost", `{}`)
+	c.exec(t, `UPDATE runs SET status = 'running', events = 2, attempt = 1, restarts = 1 WHERE id = $1`, lost.ID)
+	c.exec(t, `INSERT INTO run_events (run, n, status, at) VALUES ($1, 2, 'running', 0)`, lost.ID)
+	c.exec(t, `INSERT INTO run_log (run, n, text) VALUES ($1, 1, $2)`, lost.ID, strings.Repeat("attempt 1\n", 70_000))
+	c.startAnother(t, 4, time.Minute)
+	if text, _, err := c.Log(t.Context(), c.ended(t, talks.ID).ID, 0); text != "attempt 1\nattempt 2\n" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	for id, last := range map[string]string{floods.ID: "attempt 2\n", leaks.ID: "*** and *** 1\n", lost.ID: "attempt 2\n"} {
+		run := c.ended(t, id)
+		text, _, err := c.Log(t.Context(), id, 0)
+		kept, isFull := strings.CutSuffix(text, left)
+		if err != nil || !isFull || len(text) > 1<<20+200 || strings.Contains(kept, "left out") || !strings.Contains(kept[max(0, len(kept)-100):], last) {
+			t.Errorf("%s: %d bytes, %v; the end is %q", run.AgentName, len(text), err, text[max(0, len(text)-200):])
+		}
+	}
+}
