@@ -55,7 +55,12 @@ func TestStrongPasswordsAreSecrets(t *testing.T) {
 			}
 		}
 	}
-	for host, found := range map[string]bool{"localhost": false, "127.0.0.1:5432": false, "db": false, "db.example.com": false, "db.acme.io": true} {
+	for host, found := range map[string]bool{
+		"localhost": false, "127.0.0.1:5432": false, "127.0.0.1": false, "127.0.0.1:$PORT": false, "127.1": false, "db": false, "db:5432": false, "db.example.com": false, "db.acme.io": true,
+		"127.acme.io": true, "127.0.0.1.acme.io:5432": true, "127.0.0.1-acme.io": true, "127.0.0.1%2eacme.io": true, "1270.0.0.1": true, "0.0.0.0:5432": false,
+		"[::1]": false, "[::1]:5432": false, "[0:0:0:0:0:0:0:1]": false, "[::]:5432": false, "[::ffff:127.0.0.1]:5432": false, "[host]:5432": false,
+		"[2001:db8::5]": true, "[2001:db8::5]:5432": true, "[2001:DB8::5]:5432": true, "[fe80::1%25eth0]:5432": true, "[::ffff:192.0.2.1]": true, "[2001:db8::5]:5432,[::1]": true,
+	} {
 		if hits := s.Scan("postgres://app:p4ssw0rd-t3st@" + host + "/app"); len(hits) > 0 != found {
 			t.Errorf("%s: %v", host, hits)
 		}

@@ -1,6 +1,9 @@
 package secrets
 
-import "strings"
+import (
+	"net/netip"
+	"strings"
+)
 
 // isWords reports whether a text is made of words, as names in code and passphrases are. It is
 // cut into parts where letters, digits and cases change. The parts have three characters or more
@@ -134,14 +137,20 @@ func isBareWords(lower string) bool {
 	return left <= 3 && (left == 0 || strings.Contains(lower, " "))
 }
 
-// isLocalHost reports whether a URL's host is the writer's own machine, one that only a
-// network of containers knows, or an example.
+// isLocalHost reports whether a URL's host, which a port may follow, is the writer's own machine, one
+// that only a network of containers knows, or an example. The "]" after an IPv6 address may be
+// missing.
 func isLocalHost(host string) bool {
 	host = strings.ToLower(host)
+	literal, _, _ := strings.Cut(strings.TrimPrefix(host, "["), "]")
+	if addr, err := netip.ParseAddr(literal); err == nil && addr.Is6() {
+		addr = addr.Unmap()
+		return addr.IsLoopback() || addr.IsUnspecified()
+	}
 	if i := strings.LastIndexByte(host, ':'); i > 0 && strings.Trim(host[i+1:], "0123456789") == "" {
 		host = host[:i]
 	}
-	if strings.HasPrefix(host, "127.") || host == "[::1]" || host == "0.0.0.0" || !strings.Contains(host, ".") {
+	if isLoopback(host) || host == "0.0.0.0" || !strings.Contains(host, ".") {
 		return true
 	}
 	for label := range strings.SplitSeq(host, ".") {
@@ -151,6 +160,13 @@ func isLocalHost(host string) bool {
 		}
 	}
 	return false
+}
+
+// isLoopback reports whether a host is an IPv4 address of the own machine, perhaps a short one such as
+// 127.1, and not a name that only begins like one.
+func isLoopback(host string) bool {
+	after := strings.TrimLeft(host, "0123456789.")
+	return strings.HasPrefix(host, "127.") && (after == "" || !wordByte(after[0]) && after[0] != '-' && after[0] != '%' && after[0] < 0x80)
 }
 
 // isUUID reports whether a text is a UUID of RFC 9562: 32 hexadecimal digits in five groups with
