@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/agent-airlock/airlock/internal/branchname"
 	"github.com/agent-airlock/airlock/internal/nofollow"
@@ -241,10 +242,13 @@ func (c *Clone) Resolve(name string) (string, error) {
 	start := name
 	for range 6 { // as deep as git follows
 		content, err := c.looseRef(name)
-		if errors.Is(err, fs.ErrNotExist) {
+		kind, isOther := errors.AsType[*nofollow.KindError](err)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), isOther && kind.Found.IsDir() && name != "HEAD": // git leaves empty directories behind
 			return c.packedRef(name)
-		}
-		if err != nil {
+		case errors.Is(err, syscall.ENOTDIR): // git does not look for it in packed-refs either
+			return "", fmt.Errorf("%w in the clone: %s", ErrNoRef, name)
+		case err != nil:
 			return "", err
 		}
 		next, symbolic := strings.CutPrefix(content, "ref:")

@@ -182,6 +182,45 @@ func TestRefs(t *testing.T) {
 	}
 }
 
+// TestRefsAtDirectories asserts that a ref is found, or not, as git does where a directory has its
+// name, or a file the name of one of its directories.
+func TestRefsAtDirectories(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	oid := c.Commit("one")
+	for _, name := range []string{"empty", "full", "file/below"} {
+		c.Git("update-ref", "refs/remotes/origin/"+name, oid)
+	}
+	c.Git("pack-refs", "--all")
+	c.Write(".git/refs/remotes/origin/full/other", oid+"\n")
+	c.Write(".git/refs/remotes/origin/file", oid+"\n")
+	for _, name := range []string{"empty", "nothing"} {
+		if err := os.MkdirAll(c.Dir+"/.git/refs/remotes/origin/"+name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := c.Locate()
+	for name, want := range map[string]string{"empty": oid, "full": oid, "full/other": oid, "file": oid, "file/below": "", "file/none": "", "file/none/x": "", "nothing": ""} {
+		ref := "refs/remotes/origin/" + name
+		if want != "" && c.Git("rev-parse", ref) != want {
+			t.Errorf("git finds another %s", ref)
+		}
+		got, err := found.Resolve(ref)
+		if got != want || want == "" && !errors.Is(err, gitrepo.ErrNoRef) || want != "" && err != nil {
+			t.Errorf("Resolve(%s) = %q, %v", ref, got, err)
+		}
+	}
+	if err := os.Remove(c.Dir + "/.git/HEAD"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(c.Dir+"/.git/HEAD", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if oid, err := found.Resolve("HEAD"); err == nil || errors.Is(err, gitrepo.ErrNoRef) {
+		t.Errorf("a HEAD that is a directory: %s, %v", oid, err)
+	}
+}
+
 func TestBrokenRefs(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
