@@ -283,7 +283,7 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 				continue
 			}
 			if generated, vendored := leftOut(f, check); generated || vendored {
-				out.skipped = append(out.skipped, reviewer.Skipped{Path: f.Path, Reason: "not given to " + cfg.Name + ", because it is generated or vendored"})
+				ask.LeftOut = append(ask.LeftOut, plugin.File{Path: f.Path, Language: f.Language})
 				continue
 			}
 			lines := 0
@@ -293,6 +293,16 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 			ask.Files = append(ask.Files, plugin.File{Path: f.Path, Language: f.Language, Lines: lines})
 		}
 		result, err := plugin.Review(ctx, r.cfg.Run, cfg, ask)
+		for _, f := range ask.LeftOut {
+			given := "not given"
+			hasDiff, isLeftOut := result.NotGiven[f.Path]
+			if hasDiff {
+				given = "only its diff was given"
+			}
+			if isLeftOut {
+				out.skipped = append(out.skipped, reviewer.Skipped{Path: f.Path, Reason: given + " to " + cfg.Name + ", because it is generated or vendored"})
+			}
+		}
 		out.findings, out.notes, out.rules = result.Findings, result.Notes, map[[2]string]finding.Rule{}
 		for _, rule := range result.Rules {
 			out.rules[[2]string{rule.Tool, rule.ID}] = rule.Rule

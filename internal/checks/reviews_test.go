@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -304,6 +308,53 @@ func TestAgentsAreShownWhatChanged(t *testing.T) {
 		"diff --git a/old.go b/old.go\n--- a/old.go\n+++ b/old.go\n@@ -1 +1 @@\n-package b\n+package a\n"
 	if d := cmp.Diff(want, diff); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestWhatAPlugInIsNotGiven asserts that a generated or vendored file is listed for a plug-in with what
+// the plug-in did not get of it, and is not listed if the plug-in reads the repository itself.
+func TestWhatAPlugInIsNotGiven(t *testing.T) {
+	const because = ", because it is generated or vendored"
+	others, alone := []string{"a.go", "gen.go", "vendor/v.go"}, []string{"gen.go", "vendor/v.go"}
+	long := "@@ -1 +1 @@\n-a\n+" + strings.Repeat("x", 5<<20) + "\n"
+	for name, c := range map[string]struct {
+		cfg   plugin.Config
+		files []string
+		patch string // of gen.go
+		want  map[string]string
+	}{
+		"arguments":                  {plugin.Config{Command: "p {files}"}, others, "", map[string]string{"gen.go": "not given to p" + because, "vendor/v.go": "not given to p" + because}},
+		"arguments and diff":         {plugin.Config{Command: "p {files}", Diff: true}, others, "", map[string]string{"gen.go": "only its diff was given to p" + because, "vendor/v.go": "only its diff was given to p" + because}},
+		"arguments and a long diff":  {plugin.Config{Command: "p {files}", Diff: true}, others, long, map[string]string{"gen.go": "not given to p" + because, "vendor/v.go": "only its diff was given to p" + because}},
+		"diff":                       {plugin.Config{Command: "p", Diff: true}, others, "", nil},
+		"the entire repository":      {plugin.Config{Command: "p ./..."}, others, "", nil},
+		"arguments, none left":       {plugin.Config{Command: "p {files}", Diff: true}, alone, "", map[string]string{"gen.go": "not given to p" + because, "vendor/v.go": "not given to p" + because}},
+		"a language, none left":      {plugin.Config{Command: "p ./...", Languages: []string{"go"}}, alone, "", map[string]string{"gen.go": "not given to p" + because, "vendor/v.go": "not given to p" + because}},
+		"repository, none left":      {plugin.Config{Command: "p ./..."}, alone, "", nil},
+		"another language":           {plugin.Config{Command: "p {files}", Languages: []string{"python"}}, others, "", nil},
+		"another directory":          {plugin.Config{Command: "p {files}", Dirs: []string{"vendor"}}, others, "", map[string]string{"vendor/v.go": "not given to p" + because}},
+		"a directory twice":          {plugin.Config{Command: "p {files}", Dirs: []string{".", "vendor"}}, others, "", map[string]string{"gen.go": "not given to p" + because, "vendor/v.go": "not given to p" + because}},
+		"a directory that is absent": {plugin.Config{Command: "p {files}", Dirs: []string{"none"}}, others, "", nil},
+	} {
+		s := set()
+		s.Files[1].Patch = c.patch
+		c.cfg.Name = "p"
+		r, _ := openReviews(t, reviewsConfig{Changes: s, Checks: config.Checks{SkipCodeReview: true, Plugins: []plugin.Config{c.cfg}}}, func(string, int) (string, int, error) { return "", 0, nil })
+		req := request(t, s)
+		req.Files = c.files
+		if err := os.Mkdir(filepath.Join(req.Repository, "vendor"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.codeReview()(t.Context(), req); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var want []reviewer.Skipped
+		for _, path := range slices.Sorted(maps.Keys(c.want)) {
+			want = append(want, reviewer.Skipped{Path: path, Reason: c.want[path]})
+		}
+		if diff := cmp.Diff(want, r.details().skipped); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

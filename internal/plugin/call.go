@@ -30,13 +30,12 @@ func (c Config) calls(files []string) ([]call, error) {
 	if line == "" {
 		line = strings.Join(words, " ")
 	}
-	takesFiles := slices.Contains(words, FilesWord)
 	switch {
-	case len(files) == 0 && (takesFiles || len(c.Languages) > 0):
+	case len(files) == 0 && (c.takesFiles() || len(c.Languages) > 0):
 		return nil, nil
 	case words == nil:
 		return []call{{line: line, args: []string{"sh", "-c", line}, shell: true}}, nil
-	case !takesFiles:
+	case !c.takesFiles():
 		return []call{{line: line, args: words}}, nil
 	}
 	var all []call
@@ -54,6 +53,12 @@ func (c Config) calls(files []string) ([]call, error) {
 		files = files[n:]
 	}
 	return all, nil
+}
+
+// takesFiles reports whether the files are arguments of the command.
+func (c Config) takesFiles() bool {
+	words, _ := c.argv()
+	return slices.Contains(words, FilesWord)
 }
 
 // countForOneRun returns how many of the files, from the first on, one run gets: at least one.

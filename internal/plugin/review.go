@@ -30,9 +30,11 @@ import (
 // Request is what is reviewed.
 type Request struct {
 	Repository string // the absolute path of the root, as the command sees it
-	Files      []File // the changed files that have a text
-	Diff       []changes.ChangedFile
-	Env        []string // of the command, as NAME=value
+	Files      []File // the changed files that have a text, without LeftOut
+	// LeftOut are changed files that have a text and that no argument names. Diff may contain them.
+	LeftOut []File
+	Diff    []changes.ChangedFile
+	Env     []string // of the command, as NAME=value
 	// Mask masks secrets in the command's output, before an error quotes a part of it; nil masks
 	// nothing.
 	Mask func(string) string
@@ -52,6 +54,10 @@ type Result struct {
 	Findings []finding.Finding
 	Rules    []toolreport.ToolRule // what the output contains about their rules
 	Notes    []string              // for people, in complete sentences
+	// NotGiven are the paths of those files of Request.LeftOut that the reviewer would otherwise have
+	// been given, each with whether the diff that it was given has the file. A command that takes no
+	// files reads what it likes, so it was given all files if it ran.
+	NotGiven map[string]bool `json:",omitempty"`
 }
 
 // MissingError is returned if the reviewer's tool is not installed.
@@ -87,6 +93,9 @@ func Review(ctx context.Context, run phase.Runner, cfg Config, req Request) (Res
 		}
 	}
 	w.noteLeftOut()
+	for path := range w.out.NotGiven {
+		w.out.NotGiven[path] = w.shown[path]
+	}
 	finding.Sort(w.out.Findings)
 	return w.out, err
 }
@@ -97,6 +106,7 @@ type work struct {
 	req    Request
 	run    phase.Runner
 	byPath map[string]*File
+	shown  map[string]bool // the paths of Diff that the command was given
 	out    Result
 	// elsewhere, minor, outside and omitted count findings that are left out.
 	elsewhere, minor, outside, omitted int
@@ -117,11 +127,8 @@ func (w *work) review(ctx context.Context, dir string) error {
 		return nil
 	}
 	var files []string
-	for _, f := range w.req.Files {
-		rel, below := strings.CutPrefix(f.Path, dir+"/")
-		if (below || dir == ".") && (len(w.cfg.Languages) == 0 || slices.Contains(w.cfg.Languages, f.Language)) {
-			files = append(files, "./"+rel)
-		}
+	for _, f := range w.concerned(w.req.Files, dir) {
+		files = append(files, "./"+strings.TrimPrefix(f.Path, dir+"/"))
 	}
 	calls, err := w.cfg.calls(files)
 	if err != nil {
@@ -129,6 +136,14 @@ func (w *work) review(ctx context.Context, dir string) error {
 	}
 	if len(calls) == 0 {
 		w.note("%s had no changed file to look at in %q", w.cfg.Name, dir)
+	}
+	if len(calls) == 0 || w.cfg.takesFiles() {
+		for _, f := range w.concerned(w.req.LeftOut, dir) {
+			if w.out.NotGiven == nil {
+				w.out.NotGiven = map[string]bool{}
+			}
+			w.out.NotGiven[f.Path] = false
+		}
 	}
 	for _, c := range calls {
 		report, err := w.call(ctx, dir, c)
@@ -138,6 +153,18 @@ func (w *work) review(ctx context.Context, dir string) error {
 		}
 	}
 	return nil
+}
+
+// concerned returns those of the files that lie below the directory and are in a language of the
+// reviewer.
+func (w *work) concerned(files []File, dir string) []File {
+	var some []File
+	for _, f := range files {
+		if (dir == "." || strings.HasPrefix(f.Path, dir+"/")) && (len(w.cfg.Languages) == 0 || slices.Contains(w.cfg.Languages, f.Language)) {
+			some = append(some, f)
+		}
+	}
+	return some
 }
 
 // grace is the time that a command has to end by itself after its time limit.
@@ -170,9 +197,10 @@ func (w *work) call(ctx context.Context, dir string, c call) (toolreport.Report,
 		spec.Program = filepath.Join(spec.Dir, spec.Program) // as a shell would find it
 	}
 	if w.cfg.Diff {
-		prompt, omitted := w.cfg.prompt(w.req.Diff)
+		prompt, shown := w.cfg.prompt(w.req.Diff)
 		spec.Stdin = strings.NewReader(prompt)
-		if omitted > 0 {
+		w.shown = shown
+		if omitted := len(w.req.Diff) - len(shown); omitted > 0 {
 			w.note("%s was not shown the diff of %s: the entire diff is longer than %d MiB", w.cfg.Name, text.Count(omitted, "file"), maxDiff>>20)
 		}
 	}
