@@ -113,6 +113,47 @@ func TestLockThatFails(t *testing.T) {
 	}
 }
 
+// TestTooFewDescriptors asserts that no number of file descriptors which is too small to take an
+// identity counts as a reason to run the checks elsewhere. It is not parallel, because it
+// limits the descriptors of this process.
+func TestTooFewDescriptors(t *testing.T) {
+	free, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0) // the first that is free
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = unix.Close(free)
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	wanted := identities()[0]
+	for more := range 20 {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free + more), Max: limit.Max}); err != nil {
+			t.Fatal(err)
+		}
+		u, err := claim(&wanted)
+		_, netErr := Open(t.Context(), Config{NoNetwork: true})
+		if back := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); back != nil {
+			t.Fatal(back)
+		}
+		if err == nil {
+			if err := u.lock.Close(); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		if _, ok := errors.AsType[*NoNetworkError](netErr); ok && errors.Is(netErr, unix.EMFILE) {
+			t.Errorf("with %d more descriptors: %v", more, netErr)
+		}
+		if _, refused := errors.AsType[*RefusedError](err); refused && os.Geteuid() == 0 || !refused && !errors.Is(err, unix.EMFILE) {
+			t.Errorf("with %d more descriptors: %v", more, err)
+		}
+	}
+	if os.Geteuid() == 0 {
+		t.Error("20 descriptors are too few")
+	}
+}
+
 // TestMapped asserts which maps of a user namespace have all ids that sandboxes use.
 func TestMapped(t *testing.T) {
 	t.Parallel()

@@ -6,12 +6,14 @@ package isolate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/agent-airlock/airlock/internal/command"
 )
@@ -113,7 +115,9 @@ func Open(ctx context.Context, cfg Config) (*Sandbox, error) {
 		return nil, &RefusedError{"a token or git credential can be seen here, and " + why}
 	}
 	if cfg.NoNetwork {
-		if err := command.ProbeNoNetwork(); err != nil {
+		if err := command.ProbeNoNetwork(); isExhausted(err) {
+			return nil, err
+		} else if err != nil {
 			return nil, &NoNetworkError{err}
 		}
 	}
@@ -126,6 +130,17 @@ func Open(ctx context.Context, cfg Config) (*Sandbox, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// isExhausted reports whether an error says that there are too few file descriptors or processes, or
+// too little memory. Such an error says nothing about what this system permits.
+func isExhausted(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // Apart reports whether the programs are kept apart from this process. If not, they run

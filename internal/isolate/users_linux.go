@@ -70,7 +70,7 @@ func mapped(file string, first, last uint64) bool {
 
 // claim takes an identity until its lock is closed: the wanted one or, if wanted is nil, one that
 // nobody uses and that is not among those to avoid. The error is that of the first identity
-// that could not be taken.
+// that could not be taken, a *RefusedError only if there was no other kind.
 func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
 	if wanted != nil {
 		return lock(*wanted)
@@ -84,7 +84,7 @@ func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
 		if err == nil {
 			return u, nil
 		}
-		if first == nil {
+		if first == nil || isRefused(first) && !isRefused(err) {
 			first = err
 		}
 	}
@@ -92,6 +92,11 @@ func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
 		first = &RefusedError{"every user id that the code could run as belongs to somebody"}
 	}
 	return nil, first
+}
+
+func isRefused(err error) bool {
+	_, ok := errors.AsType[*RefusedError](err)
+	return ok
 }
 
 // isSomebody reports whether the system knows the user or the group.
@@ -106,7 +111,7 @@ func isSomebody(id command.Identity) bool {
 // abstract socket, whose name is free again once it is closed here and in the guard: see
 // command.Guard. The name contains the namespace of process ids, because containers that share a
 // network share such names, but not processes. The error is a *RefusedError if the
-// identity cannot be used, but not if there can be no lock at all.
+// identity cannot be used, but not if there can be no lock at all, or if isExhausted reports true.
 func lock(id command.Identity) (*user, error) {
 	namespace, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
@@ -126,6 +131,9 @@ func lock(id command.Identity) (*user, error) {
 	}
 	if err != nil {
 		_ = lock.Close()
+		if isExhausted(err) {
+			return nil, fmt.Errorf("cannot take the user id %d: %w", id.UID, err)
+		}
 		return nil, &RefusedError{err.Error()}
 	}
 	return &user{identity: id, lock: guarded}, nil
