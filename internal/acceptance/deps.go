@@ -125,6 +125,9 @@ type Fetch struct {
 type Answer struct {
 	Status int
 	Body   []byte // its beginning
+	// NotFollowed says, as a clause, that and why the answer is a redirect although Fetch.Redirects is
+	// set; "" if it is not. Secrets in it are masked.
+	NotFollowed string
 }
 
 // Program is a program of the owner's that is asked by JSON on standard input and answers

@@ -59,12 +59,16 @@ func (v *verification) fetch(ctx context.Context, c *criterion, p probe) part {
 	}
 	v.addAnswer(APIResponse{Endpoint: p.url, Method: p.method, Status: a.Status, Snippet: v.begin(string(a.Body))})
 	v.keep(v.fileName(c, "response", "txt"), c.ID, fmt.Sprintf("the answer to %s %s", p.method, p.url), a.Body)
-	evidence := fmt.Sprintf("%s %s answers with status %d.", p.method, p.url, a.Status)
+	evidence, remedy := fmt.Sprintf("%s %s answers with status %d.", p.method, p.url, a.Status), "Make"
+	if a.NotFollowed != "" {
+		evidence = strings.TrimSuffix(evidence, ".") + "; " + a.NotFollowed + "."
+		remedy = "Name the URL to which it redirects, or make"
+	}
 	switch {
 	case p.status != 0 && a.Status != p.status:
-		return part{status: Fail, evidence: evidence, remediation: fmt.Sprintf("Make it answer with status %d.", p.status)}
+		return part{status: Fail, evidence: evidence, remediation: fmt.Sprintf("%s it answer with status %d.", remedy, p.status)}
 	case p.status == 0 && (a.Status < 200 || a.Status > 299):
-		return part{status: Fail, evidence: evidence, remediation: "Make it answer with a status from 200 to 299."}
+		return part{status: Fail, evidence: evidence, remediation: remedy + " it answer with a status from 200 to 299."}
 	}
 	return part{status: Pass, evidence: evidence}
 }

@@ -551,6 +551,33 @@ func TestLongAnswers(t *testing.T) {
 	}
 }
 
+// TestRedirectsThatAreNotFollowed asserts that a criterion says why the answer is that of a redirect.
+func TestRedirectsThatAreNotFollowed(t *testing.T) {
+	d := deps(&tree{})
+	d.Fetch = func(_ context.Context, r acceptance.Fetch) (acceptance.Answer, error) {
+		a := acceptance.Answer{Status: 301}
+		if r.Redirects {
+			a.NotFollowed = `the redirect to "https://x.example/" is not followed: the owner allows another port`
+		}
+		return a, nil
+	}
+	r, err := acceptance.Verify(t.Context(), request(t, "", "http://x.example", "GET http://x.example -> 404", "GET http://x.example -> 301", "GET http://x.example -> 302"), acceptance.Config{}, d)
+	if err != nil || show(r) != "A FAIL, B FAIL, C PASS, D FAIL: PARTIAL" {
+		t.Fatalf("%s, %v", show(r), err)
+	}
+	const why = `; the redirect to "https://x.example/" is not followed: the owner allows another port.`
+	for i, want := range []string{"GET http://x.example answers with status 301" + why, "GET http://x.example answers with status 301" + why, "GET http://x.example answers with status 301.", "GET http://x.example answers with status 301."} {
+		if got := r.Results[i].Evidence; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for i, want := range []string{"Name the URL to which it redirects, or make it answer with a status from 200 to 299.", "Name the URL to which it redirects, or make it answer with status 404.", "", "Make it answer with status 302."} {
+		if got := r.Results[i].Remediation; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // A disk that is full costs the evidence and not the answer.
 func TestEvidenceThatCannotBeKept(t *testing.T) {
 	d := deps(&tree{files: map[string]string{"a.md": ""}})

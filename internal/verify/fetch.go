@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Limits of requests.
@@ -54,13 +55,18 @@ type fetcher struct {
 // allowed reports whether an entry of hosts is a URL's host, and its port if the entry names one. A
 // URL that names no port has that of its scheme.
 func (f fetcher) allowed(u *url.URL) bool {
-	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	port := portOf(u)
 	return slices.ContainsFunc(f.hosts, func(host string) bool {
 		if h, p, err := net.SplitHostPort(host); err == nil {
 			return strings.EqualFold(h, u.Hostname()) && p == port
 		}
 		return strings.EqualFold(strings.Trim(host, "[]"), u.Hostname())
 	})
+}
+
+// portOf returns the port of an http or https URL.
+func portOf(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
 // check returns an error unless a criterion may name the URL. Whether the address is private shows
@@ -74,15 +80,19 @@ func (f fetcher) check(u *url.URL, trust acceptance.Trust) error {
 	case u.User != nil:
 		return errors.New("the URL contains a user, and credentials are not sent")
 	case trust != acceptance.Owner && !f.allowed(u):
-		return fmt.Errorf("criteria from others may read only hosts that the owner allows (acceptance: allowed-hosts), and %s is not among them", u.Host)
+		return fmt.Errorf("criteria from others may read only hosts that the owner allows (acceptance: allowed-hosts), and %s is not among them", net.JoinHostPort(u.Hostname(), portOf(u)))
 	}
 	return nil
 }
 
-// follows reports whether a redirect is followed: only to the same host, and to a URL that the
-// criterion may name itself. The port of that URL is another one where only the scheme differs.
-func (f fetcher) follows(trust acceptance.Trust, from, to *url.URL) bool {
-	return strings.EqualFold(to.Host, from.Host) && f.check(to, trust) == nil
+// follows returns why a redirect is not followed; nil if it is. It has to lead to the same host, and
+// to a URL that the criterion may name itself. The port of that URL is another one where only the
+// scheme differs.
+func (f fetcher) follows(trust acceptance.Trust, from, to *url.URL) error {
+	if !strings.EqualFold(to.Host, from.Host) {
+		return fmt.Errorf("it leads to another host or port than %s", from.Host)
+	}
+	return f.check(to, trust)
 }
 
 // send sends one request, not what it is redirected to. No proxy is used: it would resolve the
@@ -111,11 +121,20 @@ func (f fetcher) fetch(ctx context.Context, r acceptance.Fetch) (acceptance.Answ
 	if err := f.check(u, r.Trust); err != nil {
 		return acceptance.Answer{}, err
 	}
+	notFollowed := ""
 	client := http.Client{Transport: roundTripper(f.send), CheckRedirect: func(next *http.Request, via []*http.Request) error {
-		if !r.Redirects || !f.follows(r.Trust, u, next.URL) || len(via) > maxRedirects {
+		if !r.Redirects {
 			return http.ErrUseLastResponse
 		}
-		return nil
+		why := f.follows(r.Trust, u, next.URL)
+		if why == nil && len(via) > maxRedirects {
+			why = fmt.Errorf("it comes after %d others", maxRedirects)
+		}
+		if why == nil {
+			return nil
+		}
+		notFollowed = fmt.Sprintf("the redirect to %q is not followed: %v", text.Truncate(f.mask(next.URL.Redacted()), 200), why)
+		return http.ErrUseLastResponse
 	}}
 	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, nil)
 	if err != nil {
@@ -135,7 +154,7 @@ func (f fetcher) fetch(ctx context.Context, r acceptance.Fetch) (acceptance.Answ
 		masked := f.mask(strings.ToValidUTF8(string(body), "\uFFFD"))
 		body = []byte(masked[:min(len(masked), maxBody)])
 	}
-	return acceptance.Answer{Status: answer.StatusCode, Body: body}, nil
+	return acceptance.Answer{Status: answer.StatusCode, Body: body, NotFollowed: notFollowed}, nil
 }
 
 // refusePrivate refuses a connection to an address that only this machine or its network

@@ -29,6 +29,9 @@ func TestFetch(t *testing.T) {
 	})
 	mux.HandleFunc("/here", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/ok", http.StatusFound) })
 	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+"/x", http.StatusFound) })
+	mux.HandleFunc("/long", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "ftp://h/hunter2"+strings.Repeat("x", 100_000), http.StatusFound)
+	})
 	mux.HandleFunc("/loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop", http.StatusFound) })
 	server := httptest.NewServer(mux)
 	defer server.Close()
@@ -46,7 +49,7 @@ func TestFetch(t *testing.T) {
 		trust     acceptance.Trust
 		redirects bool
 		want      int    // 0: an error
-		why       string // part of it
+		why       string // part of it, or of why a redirect was not followed; "" for none
 	}{
 		{nil, server.URL + "/ok", acceptance.Owner, true, 0, "private"},
 		{nil, "http://localhost:" + port + "/ok", acceptance.Owner, true, 0, "private"},
@@ -58,18 +61,24 @@ func TestFetch(t *testing.T) {
 		{[]string{"LOCALHOST"}, "http://localhost:" + port + "/ok", acceptance.Owner, true, 201, ""},
 		{[]string{host}, server.URL + "/here", acceptance.Owner, true, 201, ""},
 		{[]string{host}, server.URL + "/here", acceptance.Owner, false, 302, ""},
-		{[]string{"127.0.0.1"}, server.URL + "/away", acceptance.Owner, true, 302, ""},
-		{[]string{host}, server.URL + "/loop", acceptance.Owner, true, 302, ""},
+		{[]string{"127.0.0.1"}, server.URL + "/away", acceptance.Owner, true, 302, "leads to another host or port than 127"},
+		{[]string{host}, server.URL + "/long", acceptance.Owner, true, 302, `"ftp://h/***xxx`},
+		{[]string{host}, server.URL + "/away", acceptance.Owner, false, 302, ""},
+		{[]string{host}, server.URL + "/loop", acceptance.Owner, true, 302, "it comes after 5 others"},
 		{nil, "http://user:pass@example.com/", acceptance.Owner, true, 0, "credentials"},
 		{[]string{"example.com"}, "ftp://example.com/", acceptance.Owner, true, 0, "does not begin with http"},
 		{nil, "http://", acceptance.Owner, true, 0, "names no host"},
 		{nil, "http://a b/", acceptance.Owner, true, 0, "cannot be read"},
-		{nil, "https://example.com/", acceptance.Stranger, true, 0, "example.com is not among them"},
+		{nil, "https://example.com/", acceptance.Stranger, true, 0, "example.com:443 is not among them"},
+		{[]string{"[::1]:80"}, "https://[::1]/", acceptance.Stranger, true, 0, "[::1]:443 is not among them"},
 		{[]string{host}, server.URL + "/ok", acceptance.Stranger, true, 201, ""},
 	} {
 		a, err := fetcher{c.hosts, maskHunter}.fetch(t.Context(), acceptance.Fetch{Method: "GET", URL: c.url, Redirects: c.redirects, Trust: c.trust})
 		if a.Status != c.want || (err == nil) != (c.want != 0) || err != nil && !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%q %s: %d, %v, want %d", c.hosts, c.url, a.Status, err, c.want)
+		}
+		if err == nil && (!strings.Contains(a.NotFollowed, c.why) || (a.NotFollowed == "") != (c.why == "") || len(a.NotFollowed) > 500) {
+			t.Errorf("%q %s: not followed: %q, want %q", c.hosts, c.url, a.NotFollowed, c.why)
 		}
 		if len(a.Body) > maxBody {
 			t.Errorf("%s: %d bytes are kept", c.url, len(a.Body))
@@ -113,7 +122,7 @@ func TestFollows(t *testing.T) {
 	} {
 		f := fetcher{hosts: c.hosts}
 		from, to := parsed(t, c.from), parsed(t, c.to)
-		if owner, stranger := f.follows(acceptance.Owner, from, to), f.follows(acceptance.Stranger, from, to); owner != c.owner || stranger != c.stranger {
+		if owner, stranger := f.follows(acceptance.Owner, from, to) == nil, f.follows(acceptance.Stranger, from, to) == nil; owner != c.owner || stranger != c.stranger {
 			t.Errorf("%q %s to %s: owner %t, stranger %t", c.hosts, c.from, c.to, owner, stranger)
 		}
 	}
@@ -143,8 +152,9 @@ func TestRedirectToAnotherPort(t *testing.T) {
 	defer server.Close()
 	get := acceptance.Fetch{Method: "GET", URL: "http://127.0.0.1/", Redirects: true, Trust: acceptance.Stranger}
 	f := fetcher{[]string{"127.0.0.1:80"}, maskHunter}
-	if a, err := f.fetch(t.Context(), get); a.Status != http.StatusMovedPermanently || err != nil {
-		t.Errorf("%d, %v", a.Status, err)
+	const why = `the redirect to "https://127.0.0.1/" is not followed: criteria from others may read only hosts that the owner allows (acceptance: allowed-hosts), and 127.0.0.1:443 is not among them`
+	if a, err := f.fetch(t.Context(), get); a.Status != http.StatusMovedPermanently || a.NotFollowed != why || err != nil {
+		t.Errorf("%d, %q, %v", a.Status, a.NotFollowed, err)
 	}
 	get.Trust = acceptance.Owner
 	if _, err := f.fetch(t.Context(), get); err == nil || !strings.Contains(err.Error(), "the address 127.0.0.1 is private") {
