@@ -55,7 +55,10 @@ func CheckPattern(pattern string) error {
 // checkSyntax refuses syntax that doublestar accepts but understands in another way than the
 // writer most likely means. It also refuses braces with too many choices.
 func checkSyntax(s string) error {
-	choices, commas := 1, []int{}
+	// count is for the pattern as a whole, and then for each brace that is open: how many patterns its
+	// texts up to the last comma stand for together, and how many the text after that.
+	type count struct{ before, last int }
+	open := []count{{last: 1}}
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
@@ -75,19 +78,19 @@ func checkSyntax(s string) error {
 			}
 			i += stars - 1
 		case '{':
-			commas = append(commas, 0)
+			open = append(open, count{last: 1})
 		case ',':
-			if len(commas) > 0 {
-				commas[len(commas)-1]++
+			if in := &open[len(open)-1]; len(open) > 1 {
+				in.before, in.last = min(in.before+in.last, maxChoices+1), 1
 			}
 		case '}':
-			if last := len(commas) - 1; last >= 0 {
-				choices = min(choices*(commas[last]+1), maxChoices+1)
-				commas = commas[:last]
+			if n := len(open) - 1; n > 0 {
+				open[n-1].last = min(open[n-1].last*(open[n].before+open[n].last), maxChoices+1)
+				open = open[:n]
 			}
 		}
 	}
-	if choices > maxChoices {
+	if open[0].last > maxChoices {
 		return fmt.Errorf("stands for more than %d patterns; divide it", maxChoices)
 	}
 	return nil
@@ -98,7 +101,11 @@ func checkSyntax(s string) error {
 // or a comma, which expandBraces would take for part of a choice.
 func checkClass(s string) (length int, err error) {
 	before := rune(-1) // the first character of a range, if a "-" follows
-	for i := 1; i < len(s); {
+	i := 1
+	if strings.HasPrefix(s, "[!") || strings.HasPrefix(s, "[^") {
+		i++
+	}
+	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == ']' {
 			return i + 1, nil
@@ -154,7 +161,11 @@ func excludeSlash(pattern string) string {
 			}
 			class := pattern[i+1 : i+length]
 			if class != "" && (class[0] == '!' || class[0] == '^') {
-				class = class[:1] + "/" + class[1:]
+				slash := "/"
+				if strings.HasPrefix(class[1:], "-") {
+					slash = `/\` // otherwise a range would begin with the slash
+				}
+				class = class[:1] + slash + class[1:]
 			}
 			b.WriteString(class)
 			i += length - 1

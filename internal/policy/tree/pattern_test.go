@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 func TestPatternsAreChecked(t *testing.T) {
@@ -20,6 +22,71 @@ func TestPatternsAreChecked(t *testing.T) {
 	} {
 		if err := CheckPattern(p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want an error with %q", p, err, want)
+		}
+	}
+}
+
+// TestNestedBraces asserts that braces count for as many patterns as they stand for.
+func TestNestedBraces(t *testing.T) {
+	list := func(n int, more string) string { return "{" + strings.Repeat("x,", n) + more + "}" }
+	for p, want := range map[string]int{
+		list(127, "{y,z}"): 129, list(127, "{y,z},w"): 130, list(127, "{y,z}{y,z}"): 131, list(126, "{y,{z,{v,w}}}"): 130, "a{b,{c,d}}{e,f}": 6, "{{a,b},{c,d}}": 4, `{\{,a[x]\,b}`: 2, "{}": 1,
+		strings.Repeat("{a,b}", 8): 256, "{" + strings.Repeat("{a,b}", 7) + "," + strings.Repeat("{a,b}", 7) + "}": 256,
+		list(0, strings.Repeat("{a,b}", 8)+","): 257, "{{a,b},c}" + strings.Repeat("{a,b}", 7): 384, strings.Repeat("{a,b}", 80): 257,
+	} {
+		err := CheckPattern(p)
+		if (err == nil) != (want <= maxChoices) || err != nil && !strings.Contains(err.Error(), "more than 256 patterns") {
+			t.Errorf("%q stands for %d patterns: %v", p, want, err)
+		}
+		if err == nil && len(expandBraces(p)) != want {
+			t.Errorf("%q: %d patterns, want %d", p, len(expandBraces(p)), want)
+		}
+	}
+}
+
+// TestClassesAreDoublestars asserts that a class which is accepted matches the characters that it
+// matches for doublestar, other than a slash, and that a class is refused only for the ranges that
+// doublestar sees in it.
+func TestClassesAreDoublestars(t *testing.T) {
+	classes := []string{""}
+	for range 4 {
+		for _, begin := range classes {
+			for _, next := range []string{"!", "^", "-", "a", "+", "z", `\-`, `\!`} {
+				if !slices.Contains(classes, begin+next) {
+					classes = append(classes, begin+next)
+				}
+			}
+		}
+	}
+	accepted := 0
+	for _, class := range classes[1:] {
+		p := "[" + class + "]"
+		if !doublestar.ValidatePattern(p) {
+			continue
+		}
+		if CheckPattern(p) != nil {
+			continue // for a range
+		}
+		accepted++
+		set := newPatternSet(allowing, []string{p})
+		for c := rune(' '); c <= '~'; c++ {
+			want, err := doublestar.Match(p, string(c))
+			if _, got := set.find(string(c)); got != (want && c != '/') || err != nil {
+				t.Errorf("%s matches %q: %t, %v", p, c, got, err)
+			}
+		}
+	}
+	if accepted < len(classes)/2 {
+		t.Errorf("%d of %d are accepted", accepted, len(classes))
+	}
+	for _, p := range []string{"[!-a]", "[^-a]", "[!-~]", "[!-]", "[^^-a]", `[!\--]`} {
+		if err := CheckPattern(p); err != nil {
+			t.Errorf("%q: %v", p, err)
+		}
+	}
+	for _, p := range []string{"[!z-a]", "[!--z]", "[!!-~]", "[^+-9]"} {
+		if CheckPattern(p) == nil {
+			t.Errorf("%q is accepted", p)
 		}
 	}
 }
