@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -49,7 +50,11 @@ func raiseLoopback() error {
 // ProbeNoNetwork returns why no program can be run with NoNetwork on this system; nil if one
 // can. It runs nothing but this program itself.
 func ProbeNoNetwork() error {
-	if err := probe(order{Loopback: true}); err != nil {
+	err := probe(order{Loopback: true})
+	if dumpable, _ := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); errors.Is(err, unix.EACCES) && dumpable == 0 {
+		return fmt.Errorf("no network of its own can be made: %w, because this process's memory is closed to others; if that is so because its hard limit of core files is 0, a limit of 1 avoids it", err)
+	}
+	if err != nil {
 		return fmt.Errorf("no network of its own can be made: %w", err)
 	}
 	return nil

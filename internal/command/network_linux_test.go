@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/agent-airlock/airlock/internal/command"
 )
@@ -99,5 +103,28 @@ func TestNoNetworkForAnotherUser(t *testing.T) {
 		if res := run(attack...); res.ExitCode != 7 {
 			t.Errorf("%v: exit code %d, %s", attack, res.ExitCode, res.Stdout)
 		}
+	}
+}
+
+// TestNoNetworkOfAClosedProcess asserts that the probe says why an ordinary user's process cannot make
+// a network if its memory is closed to others.
+func TestNoNetworkOfAClosedProcess(t *testing.T) {
+	if os.Getenv("NETWORK_TEST") != "" {
+		fmt.Println(command.ProbeNoNetwork())
+		fmt.Println(unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0), command.ProbeNoNetwork())
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestNoNetworkOfAClosedProcess$")
+	cmd.Env, cmd.Dir = []string{"NETWORK_TEST=1"}, "/"
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	}
+	out, err := cmd.CombinedOutput()
+	lines := strings.Split(string(out), "\n")
+	if lines[0] != "<nil>" {
+		t.Skipf("users cannot make networks here: %s", lines[0])
+	}
+	if err != nil || !strings.HasPrefix(lines[1], "<nil> no network of its own can be made: ") || !strings.Contains(lines[1], "permission denied, because this process's memory is closed to others") {
+		t.Errorf("%v, %s", err, out)
 	}
 }

@@ -140,7 +140,7 @@ func reapEnded() (none bool) {
 
 // endLike ends this process by the signal that ended the program, so that its parent sees it.
 func endLike(s syscall.Signal) {
-	_ = syscall.Setrlimit(unix.RLIMIT_CORE, &syscall.Rlimit{})
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // no core file, nor anything for a program that collects them
 	signal.Reset(s)
 	_ = syscall.Kill(os.Getpid(), s)
 	time.Sleep(time.Second) // the signal may be handled by another thread

@@ -1,5 +1,3 @@
-//go:build linux || darwin
-
 package action
 
 import (
@@ -9,9 +7,7 @@ import (
 )
 
 // NoCoreFiles keeps this process's memory, and that of the programs that it starts, out of core
-// files: GOTRACEBACK=crash, which an earlier step can set, makes a program that crashes leave
-// one. To Linux a limit of one byte means that a program which collects core files gets none
-// either.
+// files: GOTRACEBACK=crash, which an earlier step can set, makes a program that crashes leave one.
 func NoCoreFiles() error {
 	var limit unix.Rlimit
 	err := unix.Getrlimit(unix.RLIMIT_CORE, &limit)
