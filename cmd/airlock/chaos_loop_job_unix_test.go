@@ -72,7 +72,7 @@ func (j *loopJobs) outcome() (log, github []string) {
 	for _, c := range state.Issues[1].Comments {
 		github = append(github, c.Minimized+" "+loopTimes.ReplaceAllString(c.Body, "TIME"))
 	}
-	slices.Sort(github) // an adopted comment keeps its place
+	slices.Sort(github) // the order may differ: a comment that a killed job wrote keeps its place
 	for _, i := range state.Issues[2:] {
 		github = append(github, i.Title)
 	}

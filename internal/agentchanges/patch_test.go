@@ -265,7 +265,7 @@ func TestRepoWithoutClone(t *testing.T) {
 		}
 		own := clone{gittest.In(t, r)}
 		if got := len(own.Git("hash-object", "-w", "config")); got != max(length, 40) {
-			t.Errorf("ids of %d digits, want %d", got, length)
+			t.Errorf("ids of %d digits, want %d", got, max(length, 40))
 		}
 		if err := r.Close(); err != nil {
 			t.Error(err)

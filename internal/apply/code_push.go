@@ -93,7 +93,7 @@ func pushRedirected(err error) bool {
 // alike: blocked, retried, explained.
 func pushFailure(err error) error {
 	p, ok := errors.AsType[*gitrepo.PushError](err)
-	if !ok || p.Kind == gitrepo.PushLimited { // of which withinLimits made an error of GitHub's
+	if !ok || p.Kind == gitrepo.PushLimited { // withinLimits has turned PushLimited into an error of GitHub's already
 		return err
 	}
 	e := &githubapi.Error{Op: "push", Message: p.Error(), Err: err}
@@ -277,7 +277,7 @@ func (x *executor) failedPush(op *Operation, e *entry, st *codeState, tip string
 		r = e.result(Failed, CodeMoved, "the changes were not pushed, because somebody else changed the branch %q at the same time; run the job again", st.branch)
 	case refusal != "":
 		r = e.result(Failed, CodePushRefused, "GitHub did not accept the push to the branch %q: %s; %s", st.branch, refusal, pushRemedy(refusal))
-	case byGit && push.Permission == workflowsPermission: // which other items do not need
+	case byGit && push.Permission == workflowsPermission: // other items do not need this permission
 		code, message := failure(err, op.Permissions)
 		r = x.refused(e, code, message)
 	default:

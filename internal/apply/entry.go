@@ -166,8 +166,9 @@ func (e *entry) adopt(there Object, message string) {
 	e.decide(Adopted, "", "%s", message).Object = &there
 }
 
-// fallback returns the item's text, to be shown by other means where it was not delivered, or may
-// not have been, whether or not it was sent; nil for an item without a text.
+// fallback returns the item's text, to be shown by other means if it was not delivered, or may not
+// have been. It returns nil for an update-issue without a body, and for kinds whose texts are not
+// shown in this way.
 func (e *entry) fallback() *Fallback {
 	f := &Fallback{To: ToSummary, Title: string(e.kind) + " " + describeTarget(e.target)}
 	switch it := e.item.(type) {

@@ -54,8 +54,9 @@ func CheckVariable(name string) error {
 type Result struct {
 	// Files are the changed files. They are not in the workspace before Apply.
 	Files []File `json:"files"`
-	// Fixes are the command's own descriptions of what it mended. Descriptions of changes that git
-	// does not take follow; if the command has none of its own, the number of files precedes those.
+	// Fixes are the command's own descriptions of what it mended, and then descriptions of changes
+	// that git does not take. If there are such changes and the command described nothing, the number
+	// of changed files comes first.
 	Fixes []string `json:"fixes,omitempty"`
 	// Refused are the reasons for which the fix is not taken over; Files is empty then.
 	Refused []string `json:"refused,omitempty"`

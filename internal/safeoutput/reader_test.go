@@ -187,7 +187,7 @@ func TestDocumentErrors(t *testing.T) {
 		t.Errorf("records = %q", got)
 	}
 	if d := cmp.Diff([]string{"a", "]"}, r.DocumentErrors()); d != "" || !r.IsDocument() {
-		t.Errorf("DocumentErrors differ: %s", d)
+		t.Errorf("IsDocument = %t, DocumentErrors (-want +got):\n%s", r.IsDocument(), d)
 	}
 	if d := cmp.Diff([]string{"odd"}, r.DocumentUnknown()); d != "" {
 		t.Errorf("DocumentUnknown differ: %s", d)
@@ -267,7 +267,7 @@ func FuzzReader(f *testing.F) {
 				if l.Err != nil {
 					return
 				}
-				from, _ := bounds(in, max(pos, lineAt[l.No]), len(in)) // after a byte order mark, whose bytes a record may have
+				from, _ := bounds(in, max(pos, lineAt[l.No]), len(in)) // skips a byte order mark, in which the bytes of a record could be found
 				at := bytes.Index(in[from:], l.Raw)
 				if at < 0 {
 					t.Fatalf("record %q is not in the rest of the input %q", l.Raw, in[from:])

@@ -16,7 +16,7 @@ type goEvents struct {
 	packages map[string]*goPackage
 	compiler lineReader
 	built    map[string][]string // what the compiler printed, by the import path that it built
-	ran      bool                // a test was not skipped
+	ran      bool                // a test ran and was not skipped, or a package failed
 	ended    bool                // a package came to its end
 }
 
@@ -203,7 +203,7 @@ type goPackage struct {
 // goCrash is how the process of a package's tests ended early, as far as it printed that.
 type goCrash struct {
 	message   string // its first line; "" if nothing was printed
-	inTest    bool   // a test panicked, and is reported as failed; otherwise another goroutine did
+	inTest    bool   // a test panicked, and is reported as failed; false for any other panic and for a fatal error
 	positions []string
 }
 
@@ -329,7 +329,7 @@ func (p *goPackage) end(pkg string, built bool, c *collector) {
 			counted = true
 			c.fail(goFailure(c, pkg, t, Timeout))
 		}
-	case counted && p.crash.inTest: // it is counted, and other tests were running at the same time
+	case counted && p.crash.inTest: // the test that panicked is counted; the others were running at the same time
 	case len(running) == 1:
 		counted = true
 		f := goFailure(c, pkg, running[0], Crash)
