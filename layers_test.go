@@ -179,7 +179,7 @@ func TestPackagesImportOnlyWhatTheirRowNames(t *testing.T) {
 				t.Errorf("%s imports %s, which its row does not name", pkg, own)
 			}
 			if only, ok := onlyImporter[imported]; ok && !slices.Contains(strings.Fields(only), pkg) && !testSupport(pkg) {
-				t.Errorf("%s imports %s, which only %s may", pkg, imported, only)
+				t.Errorf("%s imports %s, which may be imported by %s", pkg, imported, only)
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 	text, _, found := strings.Cut(string(raw), "\n## Reference\n")
 	if n := len(strings.Fields(text)); !found || n > 900 {
-		t.Errorf("%d words before the reference (found: %t), more than 900", n, found)
+		t.Errorf("%d words before the reference (found: %t), want the reference after at most 900", n, found)
 	}
 	prose := regexp.MustCompile("(?ms)^ *```.*?^ *```$|^<!--.*?-->$|^#.*?$|^!\\[.*?$").ReplaceAllString(text, "\n\n")
 	words, sentences := 0, 0
@@ -114,7 +114,7 @@ func TestGatesActionIsTheSame(t *testing.T) {
 		t.Fatal("the actions have no inputs, or name no Dockerfile")
 	case want == string(gate):
 	case !*update:
-		t.Fatal("actions/gate/action.yml has other inputs or outputs than action.yml; run go test . -update")
+		t.Fatal("actions/gate/action.yml has other inputs, outputs or runs than action.yml; run go test . -update")
 	default:
 		if err := os.WriteFile("actions/gate/action.yml", []byte(want), 0o644); err != nil {
 			t.Fatal(err)

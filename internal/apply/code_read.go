@@ -174,7 +174,7 @@ func (c *codePreparer) noChanges(st *codeState) string {
 	if c.code.File != "" {
 		return fmt.Sprintf("there are no changes: the file %q contains none", c.code.File)
 	}
-	return fmt.Sprintf("there are no changes: neither a commit nor an edited file since %s; the agent has to leave them in the workspace, or in a file that the input changes names", cmp.Or(fmt.Sprintf("%.7s", st.series.Base), "the base"))
+	return fmt.Sprintf("there are no changes: neither a commit nor an edited file since %s; the agent has to leave them in the workspace, or in a file that the input \"changes\" names", cmp.Or(fmt.Sprintf("%.7s", st.series.Base), "the base"))
 }
 
 // unchanged decides an item that changes nothing, as if-no-changes says.

@@ -137,7 +137,7 @@ func (f *anchored) noHunks() error {
 	case f.file.PatchMissing:
 		return errors.New("the diff of " + path + " is too large to be shown: none of its lines can carry a comment")
 	case f.file.PreviousPath != "":
-		return fmt.Errorf("%s is only renamed from %s: it has no lines in the diff", path, f.file.PreviousPath)
+		return fmt.Errorf("%s is only %s from %s: it has no lines in the diff", path, f.file.Status, f.file.PreviousPath)
 	}
 	return errors.New(path + " has no changed lines")
 }

@@ -26,8 +26,8 @@ const (
 	maxReportLevels = 12        // directories below the root
 )
 
-// reports is where one run of tests leaves reports of its own: in a directory that its
-// runner gets from the environment, and where Maven and Gradle leave theirs.
+// reports is the directory in which the runner of one run of tests leaves its reports, and the
+// variables that ask for them. Maven and Gradle leave their reports in the project.
 type reports struct {
 	dir   string   // absolute
 	root  *os.Root // of dir; a link that replaces it later leads nowhere
@@ -150,7 +150,7 @@ func (p *reports) harmed(r command.Result) bool {
 	return strings.Contains(printed, p.dir) || slices.ContainsFunc(refused, func(sign string) bool { return strings.Contains(printed, sign) })
 }
 
-// close removes what the run left. What cannot be removed now is removed with the directory
+// close removes the run's directory. What cannot be removed now is removed with the directory
 // of all runs.
 func (p *reports) close() {
 	_ = p.root.Close()

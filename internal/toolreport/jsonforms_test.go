@@ -15,7 +15,8 @@ func span(line, column, endLine, endColumn int) finding.Range {
 }
 
 // TestFormsFromAnything asserts which findings are read from the forms that any command may print, and
-// from the forms of tools that have no capture. Reports sort findings by path and line.
+// from forms of single tools that the captures in testdata do not have. Reports sort findings by path
+// and line.
 func TestFormsFromAnything(t *testing.T) {
 	t.Parallel()
 	const ruffText = "src/app.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n"
@@ -102,7 +103,7 @@ func TestFormsFromAnything(t *testing.T) {
 }
 
 // TestTypeErrorsInEveryForm checks that a report is marked as broken if code cannot be compiled, in
-// each form in which golangci-lint and go vet report it.
+// each form besides plain text in which golangci-lint and go vet print their findings.
 func TestTypeErrorsInEveryForm(t *testing.T) {
 	t.Parallel()
 	const place = `"locations":[{"physicalLocation":{"artifactLocation":{"uri":"b.go"},"region":{"startLine":3}}}]`
