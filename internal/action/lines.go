@@ -54,7 +54,7 @@ func (l *Lines) Update(ctx context.Context, add func(lines io.Reader, complete b
 	defer f.Close() // which unlocks it
 	complete := l.previous == nil || !os.SameFile(l.previous, info) || info.Size() < l.seen
 	if complete {
-		l.seen = 0
+		l.previous, l.seen = nil, 0 // so that the next call gets every line, too, if add returns an error
 	}
 	end, err := lastNewline(f, l.seen, info.Size())
 	if err != nil {

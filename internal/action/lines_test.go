@@ -63,6 +63,44 @@ func TestLinesShowWhatIsNew(t *testing.T) {
 	}
 }
 
+// TestLinesOfAShorterFileAreShownAgainAfterAnError asserts that all lines of a file that has become
+// shorter count as all lines also in the call after an error of the caller.
+func TestLinesOfAShorterFileAreShownAgainAfterAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lines")
+	if err := os.WriteFile(path, []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, refused := NewLines(path), errors.New("refused")
+	for i, step := range []struct {
+		size  int64
+		fails error
+		shown string
+		all   bool
+	}{
+		{8, nil, "one\ntwo\n", true},
+		{4, refused, "one\n", true},
+		{4, nil, "one\n", true},
+		{4, nil, "", false},
+	} {
+		if err := os.Truncate(path, step.size); err != nil {
+			t.Fatal(err)
+		}
+		err := l.Update(t.Context(), func(lines io.Reader, all bool) ([]byte, error) {
+			data, err := io.ReadAll(lines)
+			if err != nil {
+				return nil, err
+			}
+			if string(data) != step.shown || all != step.all {
+				t.Errorf("step %d shows %q, all again: %t", i, data, all)
+			}
+			return nil, step.fails
+		})
+		if !errors.Is(err, step.fails) {
+			t.Errorf("step %d: %v", i, err)
+		}
+	}
+}
+
 // TestLinesKeepTheFileOnErrors asserts that an error of the caller leaves the file as it is.
 func TestLinesKeepTheFileOnErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")

@@ -132,7 +132,7 @@ func TestPlacesInAPendingReview(t *testing.T) {
 	}
 	// The threads on lines and those on files are added by a request each.
 	if got, wanted := operations(b.srv.Writes()), []string{"pulls/create-review", "graphql/AddThreads", "graphql/AddThreads", "graphql/SubmitReview"}; !cmp.Equal(got, wanted) {
-		t.Errorf("writes %v: with a comment on a file, one request cannot do", got)
+		t.Errorf("writes %v, want %v", got, wanted)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/agent-airlock/airlock/internal/action"
@@ -72,6 +73,7 @@ const RuleLimit = "max"
 func (a *Asking) Ask(ctx context.Context, kind safeoutput.Kind, arguments json.RawMessage) (Answer, error) {
 	var answer Answer
 	err := a.lines.Update(ctx, func(lines io.Reader, fromStart bool) ([]byte, error) {
+		counted := maps.Clone(a.counts)
 		if err := a.count(ctx, lines, fromStart); err != nil {
 			return nil, err
 		}
@@ -80,8 +82,12 @@ func (a *Asking) Ask(ctx context.Context, kind safeoutput.Kind, arguments json.R
 			answer = refused(kind, Problem{Path: "$", Message: err.Error()})
 			return nil, nil
 		}
-		if answer, err = a.judge(ctx, kind, line); err != nil || !answer.Accepted {
+		if answer, err = a.judge(ctx, kind, line); err != nil {
+			a.counts = counted // the next call of Update passes the same lines again
 			return nil, err
+		}
+		if !answer.Accepted {
+			return nil, nil
 		}
 		return line, nil
 	})

@@ -216,7 +216,7 @@ func (f *fixer) afterValue() error {
 			continue
 		}
 		if second := bytes.IndexByte(rest, '{'); second >= 0 {
-			return fail(SecondObject, f.pos+second, "a second object follows one that is not valid JSON")
+			return fail(SecondObject, f.pos+second, "a second object follows the first")
 		}
 		// Prose may follow, but not text that may be members of an object that was closed too
 		// early.

@@ -36,8 +36,8 @@ func (s Span) Empty() bool { return s.End <= s.Start }
 //		b := &doc.Blocks[i]
 //		for _, n := range doc.InlinesOf(b) {
 //			switch n.Kind {
-//			case markdown.Text:     // doc.Source[n.Start:n.End], as it renders
-//			case markdown.CodeNode: // code: doc.Literal(b, n.Span)
+//			case markdown.Text:     // doc.Source[n.Start:n.End]
+//			case markdown.CodeNode: // doc.CodeText(b, &n)
 //			...
 type Document struct {
 	Source string

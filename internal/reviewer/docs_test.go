@@ -55,8 +55,9 @@ the configuration accepts them, with ` + "`accepted: [\"RULE PATTERN\"]`" + ` be
 
 Weaknesses are not looked for in tests, examples, documents, migrations and the scripts of
 developers (in directories of the repository's root such as scripts, extra, .ci and bench), unless
-the configuration asks for it; secrets are. In copied libraries and packed scripts only secrets are
-looked for, if the base shows that they are that: a new file is looked at, whatever it begins with.
+the configuration asks for it; secrets are. In vendored and minified files only secrets are looked
+for, and in other copied libraries and packed scripts as well if the base shows what they are: a new
+one of these is reviewed like any other file, whatever it begins with.
 
 ## Precision
 
@@ -71,7 +72,7 @@ command, code, a template or a loader as it is, without a call, a condition or a
 XML parsers that follow references; a stranger's text in the script of a workflow that has rights;
 merge conflicts; and a focus on one of several tests. It leaves out what has to be judged: text that
 is built from variables, settings, addresses of servers, and whatever may have been checked before.
-What it leaves out for the path of its file, the default has.
+The keys that it leaves out because of the path of their file are found by default.
 
 ` + "```yaml" + `
 checks:
@@ -137,10 +138,11 @@ func describeSources(sources []realSource, rules []Rule) string {
 
 testdata/real pins the sources by their checksums. It has a verdict, with its reason, for
 everything that was found in them. Each source was reviewed as a pull request that adds all of it.
-Every finding was read with the lines around it, and with more where these were not enough; of a
-note without an issue, only the note. ` + "`go test -tags real -run RealSources ./internal/reviewer`" + `
-fetches the sources, reviews them again and fails for a finding without a verdict. The seconds are
-those of both reviews on two cores; -update measures them anew.
+Every finding was read with the lines around it, and with more where these were not enough; for
+todo-without-issue, only the comment was read.
+` + "`go test -tags real -run RealSources ./internal/reviewer`" + ` fetches the sources, reviews them
+again and fails for a finding without a verdict. The seconds are those of both reviews on two cores;
+-update measures them anew.
 
 The rules were chosen and corrected by the tuned sources, so their numbers are better than what
 other code will show. The held-out sources were named before anything was run on them, and judged

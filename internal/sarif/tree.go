@@ -18,6 +18,8 @@ import (
 // maxDepth is how deeply a log may be nested.
 const maxDepth = 512
 
+var errTooDeep = fmt.Errorf("the SARIF log is nested more than %d deep", maxDepth)
+
 // object is a JSON object in Go's generic form, with numbers as json.Number.
 type object = map[string]any
 
@@ -26,6 +28,9 @@ type object = map[string]any
 func decode(raw []byte) (o object, nulls int, err error) {
 	d := decoder{jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), 0}
 	v, err := d.value(0)
+	if errors.Is(err, errTooDeep) {
+		return nil, 0, err
+	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("the SARIF log is not valid JSON: %w", err)
 	}
@@ -46,7 +51,7 @@ type decoder struct {
 
 func (d *decoder) value(depth int) (any, error) {
 	if depth > maxDepth {
-		return nil, fmt.Errorf("it is nested more than %d deep", maxDepth)
+		return nil, errTooDeep
 	}
 	tok, err := d.ReadToken()
 	if err != nil {

@@ -2,7 +2,9 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/event"
@@ -109,6 +112,26 @@ func TestToolsSayOnceWhatIsLeftOut(t *testing.T) {
 		}
 		if answer, isError := call(t, session, name, arguments); isError || !strings.Contains(answer, want) {
 			t.Errorf("%s: %s", name, answer)
+		}
+	}
+}
+
+// TestAFailedCallCountsNothingTwice asserts that a call that fails, because the changes in the
+// workspace cannot be loaded, does not lower how many items of another kind may be asked for.
+func TestAFailedCallCountsNothingTwice(t *testing.T) {
+	const failure = "the clone is broken"
+	s, _ := safeOutputsOn(t, "create-issue: {max: 2}\ncreate-pull-request:\n", doors.Rehearsal{
+		Event: &event.Event{Name: "issues", Number: 7, Repo: event.Repo{Owner: "o", Name: "r"}},
+		Code: func(context.Context, event.Event) (*apply.Code, func(), error) {
+			return nil, func() {}, errors.New(failure)
+		},
+	})
+	session := connect(t, s.Serve)
+	for i, tool := range []string{"create_issue", "create_pull_request", "create_issue"} {
+		fails := tool == "create_pull_request"
+		answer, isError := call(t, session, tool, fmt.Sprintf(`{"title":"T%d","body":"B"}`, i))
+		if isError != fails || strings.Contains(answer, failure) != fails {
+			t.Errorf("%s: %s", tool, answer)
 		}
 	}
 }
