@@ -152,7 +152,6 @@ func (w *tickWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 	r := run.write(ctx)
 	obj := textObject(current)
 	r.Object = &obj
-	r.Notes = append(first.notes(), r.Notes...)
 	return []Result{r}
 }
 
@@ -173,7 +172,10 @@ type tickRun struct {
 func (r *tickRun) write(ctx context.Context) Result {
 	for try := 1; ; try++ {
 		if res, done := r.writeOnce(ctx, try == maxTries); done {
-			res.Notes = r.notes
+			if res.Code != CodeNotTicked { // whose message has them
+				res.Notes = r.text.notes()
+			}
+			res.Notes = append(res.Notes, r.notes...)
 			return res
 		}
 	}
@@ -246,7 +248,7 @@ func (r *tickRun) putBack(seen githubapi.IssueText, isLast bool) (res Result, do
 	}
 	r.notes = append(r.notes, who+": that text was put back, with the boxes ticked")
 	r.count = len(o.Ticked) + o.Already
-	r.text = ticked{Outcome: o, there: seen, body: back, boxes: r.text.boxes}
+	r.text = ticked{Outcome: o, there: seen, body: back, boxes: r.text.boxes, unticked: r.text.unticked}
 	return Result{}, false
 }
 

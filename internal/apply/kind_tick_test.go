@@ -414,6 +414,22 @@ func TestTickBoxesFaults(t *testing.T) {
 			t.Error(r.Message)
 		}
 	})
+	t.Run("a lost request, and somebody ticks one box and changes the other's text", func(t *testing.T) {
+		b := tickBench(t, criteriaText, githubtest.Options{})
+		b.srv.SetFault(once("issues/update", githubtest.Fault{Cut: true}))
+		r := b.tick(func(rt http.RoundTripper) http.RoundTripper {
+			return &between{next: rt, after: func(n int) {
+				if n == 1 {
+					b.edits(hubot, replace("[ ] one", "[x] one"))
+					b.edits(hubot, replace("[ ] nested", "[ ] another"))
+				}
+			}}
+		}, "one", "nested")
+		want(t, []Result{r}, "adopted")
+		if notes := strings.Join(r.Notes, "\n"); strings.Count(notes, "not ticked, because their text was changed") != 1 {
+			t.Errorf("the notes are %q", r.Notes)
+		}
+	})
 	t.Run("no token", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
 		b.token = ""

@@ -64,7 +64,8 @@ func (c *Conflict) Error() string {
 
 // Where describes in one line which files do not fit, and why, as far as that is known.
 func (c *Conflict) Where() string {
-	return strings.TrimPrefix(strings.Join([]string{text.QuoteList(c.Paths), c.Detail}, ": "), ": ")
+	parts := []string{text.QuoteList(c.Paths), c.Detail}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 // Transplanted is a series as commits on a base.

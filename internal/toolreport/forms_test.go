@@ -279,6 +279,24 @@ func TestCutOffEvents(t *testing.T) {
 	}
 }
 
+// TestLongNamesKeepTheirMessages asserts that a name which is cut leads to what was printed of it.
+func TestLongNamesKeepTheirMessages(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 3000)
+	event := func(members string) string { return "{" + strings.ReplaceAll(members, "LONG", long) + "}\n" }
+	for name, events := range map[string]string{
+		"a test": event(`"Action":"run","Package":"p","Test":"TestLONG"`) + event(`"Action":"output","Package":"p","Test":"TestLONG","Output":"    a_test.go:3: wrong\n"`) +
+			event(`"Action":"fail","Package":"p","Test":"TestLONG"`) + event(`"Action":"fail","Package":"p"`),
+		"a build": event(`"Action":"build-output","ImportPath":"LONG","Output":"a_test.go:3: wrong\n"`) + event(`"Action":"build-fail","ImportPath":"LONG"`) +
+			event(`"Action":"fail","Package":"p","FailedBuild":"LONG"`),
+	} {
+		got := read(t, toolreport.Tool{Command: []string{"go", "test", "-json"}, Check: "tests"}, output{Stdout: strings.NewReader(events), Exit: toolreport.Exit{Code: 1}})
+		if len(got.Tests.Failing) != 1 || !strings.Contains(got.Tests.Failing[0].Message, "wrong") {
+			t.Errorf("%s: %.300v", name, got.Tests.Failing)
+		}
+	}
+}
+
 func TestJUnit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -32,7 +32,9 @@ func (g *goEvents) event(line []byte) bool {
 	if json.Unmarshal(line, &e) != nil {
 		return false
 	}
-	e.Package, e.ImportPath = text.TruncateBytes(e.Package, maxName), text.TruncateBytes(e.ImportPath, maxName)
+	for _, name := range []*string{&e.Package, &e.ImportPath, &e.FailedBuild, &e.Test} {
+		*name = text.TruncateBytes(*name, maxName)
+	}
 	output := printable([]byte(strings.TrimSuffix(e.Output, "\n")))
 	if strings.HasPrefix(e.Action, "build-") {
 		if e.Action == "build-output" {
@@ -259,7 +261,6 @@ func newGoPackage() *goPackage { return &goPackage{byName: map[string]*goTest{}}
 
 // test returns what is known of a test, which it adds if it is new; nil if there are too many.
 func (p *goPackage) test(name string) *goTest {
-	name = text.TruncateBytes(name, maxName)
 	t := p.byName[name]
 	if t == nil && len(p.byName) < maxRunning {
 		t = &goTest{name: name}
@@ -279,7 +280,7 @@ func (p *goPackage) fail(name string) {
 }
 
 // pass forgets a test that ended well.
-func (p *goPackage) pass(name string) { delete(p.byName, text.TruncateBytes(name, maxName)) }
+func (p *goPackage) pass(name string) { delete(p.byName, name) }
 
 // output keeps a line of a test's output, or of the package's if the test is not known.
 func (p *goPackage) output(test, line string) {
