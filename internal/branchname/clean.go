@@ -90,7 +90,7 @@ var device = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
 // Slug returns the ASCII letters and digits of a title as a part of a branch name: in lower case,
 // at most limit of them, with one dash for whatever stands between two of them. Letters lose their
-// accents first. For a title without any letter or digit it returns "changes".
+// accents first. For a title without any of these letters and digits it returns "changes".
 func Slug(title string, limit int) string {
 	var b strings.Builder
 	count := 0
@@ -118,7 +118,8 @@ func visible(s string) string {
 }
 
 // transliterate replaces letters by the ASCII letters that Unicode takes them apart into, or that
-// people write for them. Other characters stay.
+// people write for them. It takes other characters apart in the same way, such as "½" into "1⁄2",
+// and removes combining marks. What cannot be taken apart stays.
 func transliterate(s string) string {
 	return runes.Remove(runes.In(unicode.Mn)).String(norm.NFKD.String(letters.Replace(s)))
 }

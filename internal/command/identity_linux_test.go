@@ -57,8 +57,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestIdentityErrors tests the errors of the child, which is this program run again and starts
-// the command under the identity, and the refusal of identities that may be in use.
+// TestIdentityErrors tests the errors of the child, and the refusal of identities that may be in
+// use. The child is a second run of this program, which becomes the command under the identity.
 func TestIdentityErrors(t *testing.T) {
 	if !isRoot(t) {
 		return

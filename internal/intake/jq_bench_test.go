@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkCollectAndJQ compares the built program with jq, which has to be installed. Both read
-// the same file of 40,000 mixed lines, all texts of which need cleaning. The goal is 0.7 of jq's
+// the same file of 40,000 mixed lines, most texts of which need cleaning. The goal is 0.7 of jq's
 // time on two processors. On a machine with other work the processor time, cpu-ms/op, says more
 // than the elapsed time.
 func BenchmarkCollectAndJQ(b *testing.B) {

@@ -180,7 +180,7 @@ func onlyWrites(c candidate, err error) string {
 	return problem
 }
 
-// attempt runs a command of the check. The error is the context's.
+// attempt runs a command of the check. The error is that of engine.attempt.
 func (w *run) attempt(ctx context.Context, c commandLine) (attempt, error) {
 	a, err := w.where.attempt(ctx, w.root, w.plan.check, c)
 	for _, n := range a.notes {

@@ -42,7 +42,8 @@ type CheckResult struct {
 	Retries  int
 	Duration time.Duration
 	// ExitCode is that of the last run. It is -1 if a signal or the time limit ended the run, or if the
-	// check failed although nothing ran. It is 0 for a review, and if nothing had to run.
+	// check failed although nothing ran. It is 0 for a review, if nothing had to run, and if NotRun is
+	// set.
 	ExitCode int
 	TimedOut bool // the time limit ended it
 	Flaky    bool // it failed, and passed when it was repeated unchanged
@@ -55,13 +56,13 @@ type CheckResult struct {
 	Failing       int              // tests and units that failed; at least 1 if tests failed
 	NoTests       bool
 	Failures      []toolreport.Failure // the failing tests by name, as far as they are known
-	Rewritten     []string             // files that a formatter changed, relative to the root's directory
+	Rewritten     []string             // files that a formatter or linter changed, relative to RootResult.Dir
 	Notes         []string             // for people
 	Excerpt       string               // where failing began in the output, and its end
 }
 
-// NotRun is why a formatter or linter that passes has not run: its status has no word for
-// that. It is "" for all others.
+// NotRun is why a formatter or linter passes without a result of its own: it has not run, or its
+// result does not count. Its status has no word for that. NotRun is "" for all others.
 type NotRun string
 
 // The reasons.

@@ -36,8 +36,8 @@ func (p *pass) match(end int) {
 			case p.s.admits(m, &p.mentioned):
 			// Nothing can be inserted into an address, and no reader looks for mentions in one.
 			case f.inLink(m.offset) && (isAlnum(text[m.offset-1]) || f.inURL(m.offset)):
-			// The edit breaks the address, which then does not link, and may end a mention before it. So
-			// the text has to be read again.
+			// After the edit the address does not link, and what precedes it may no longer be a mention.
+			// So the text has to be read again.
 			case f.inLink(m.offset), m.offset > 0 && text[m.offset-1] == markTag:
 				p.makeInert(m.offset+1, RuleMentions, m.name)
 			default:

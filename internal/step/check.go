@@ -79,7 +79,8 @@ func whyNoChecks(ev event.Event) string {
 	return fmt.Sprintf("the checks did not run: the event %q does not name the commits of pull request #%d, and checks out another branch by default. Run them on the event pull_request, or use mode check after checking out the pull request", ev.Name, ev.Number)
 }
 
-// changeSet returns the pull request's changes.
+// changeSet returns the changes to check: those of the pull request or, if the event does not name
+// its commits, what git finds in the workspace.
 func (s *step) changeSet(ctx context.Context) (*checks.ChangeSet, error) {
 	root := s.env.Workspace
 	src := checks.ChangeSource{Root: root, Git: s.git, Event: s.event, Client: s.client, Log: s.info,

@@ -74,8 +74,8 @@ func (j *judgement) addTargets(to map[string]string, path, by string) {
 	}
 }
 
-// behindLinks returns what the protected patterns with a slash stand for where a name in them is a
-// link: what is there, and the changed link on the way. With the link config → settings/live,
+// behindLinks returns patterns for the paths that protected patterns with a slash reach through a
+// link, and for the changed links on the way there. With the link config → settings/live,
 // "config/deploy/**" also protects settings/live/deploy. A link that only a wildcard matches is not
 // followed.
 func (j *judgement) behindLinks() *patternSet {
