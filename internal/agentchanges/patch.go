@@ -247,7 +247,7 @@ func (r reader) check(ctx context.Context, p *patch, left *int) error {
 				p.place(lineAt(p.text, m[0])), p.text[m[2]:m[3]], maxPatchFile)
 		}
 		if *left -= n; *left < 0 {
-			return fmt.Errorf("%w: %s: up to here the binary files have more than %s together, which a patch's files may have; a bundle may have more ('git bundle create FILE BASE..HEAD')",
+			return fmt.Errorf("%w: %s: up to here the binary files have more than %s together, which is the limit for a patch; a bundle may have more ('git bundle create FILE BASE..HEAD')",
 				gitrepo.ErrTooLarge, p.place(lineAt(p.text, m[0])), text.Bytes(maxPatchFiles))
 		}
 	}

@@ -74,8 +74,8 @@ func branchOf(g *github.Reference) Branch {
 	return Branch{Name: g.GetRef(), SHA: g.GetObject().GetSHA()}
 }
 
-// CreateBranch makes a branch at a commit that the repository has. Conflict: the
-// branch exists. Validation: there is no such commit, or a rule forbids it.
+// CreateBranch makes a branch at a commit that the repository has. Conflict: the branch exists, or
+// the repository is empty. Validation: there is no such commit, or a rule forbids it.
 func (c *Client) CreateBranch(ctx context.Context, r Repo, name, sha string) error {
 	op := writing(r, "create the branch %s", asMessage(name)).checkBranch(name).checkCommit(sha)
 	ref := "refs/heads/" + name

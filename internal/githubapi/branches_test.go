@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// oddBranches maps names of branches to how they are written in an address. The characters of most
-// mean something there.
+// oddBranches maps names of branches to how they are written in an address. Most of the names
+// contain characters that have a meaning in an address.
 var oddBranches = map[string]string{
 	"main":                  "main",
 	"airlock/fix-1":         "airlock/fix-1",

@@ -38,7 +38,7 @@ type DraftComment struct {
 	StartSide string // Side when empty
 }
 
-// Review is a review that was posted.
+// Review is a review on GitHub, pending or submitted.
 type Review struct {
 	ID     int64
 	NodeID string

@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// invariants says which promise of every Document doc breaks first, or returns "".
+// invariants describes the first violation that it finds of what holds for every Document. It
+// returns "" if there is none.
 func invariants(doc *Document) string {
 	src := doc.Source
 	within := func(s Span) bool { return 0 <= s.Start && s.Start <= s.End && s.End <= len(src) }
@@ -173,7 +174,9 @@ func TestTooDeep(t *testing.T) {
 			t.Errorf("%q: not too deep beyond MaxDepth", marker)
 		}
 	}
-	const most = 2 * maxLabelReadings // the labels of so many are half as long as the text, on average
+	// The labels of nested brackets are half as long as the text, on average. With this many brackets,
+	// they reach the limit.
+	const most = 2 * maxLabelReadings
 	for depth, want := range map[int]bool{maxLabelReadings: false, most + 2: true} {
 		if doc := Scan(strings.Repeat("[^", depth) + "a" + strings.Repeat("]", depth)); doc.TooDeep != want {
 			t.Errorf("labels of footnotes in %d brackets: too deep is %t", depth, doc.TooDeep)

@@ -29,8 +29,8 @@ func (c countingStore) QueryRow(ctx context.Context, query string, args ...any) 
 	return c.Querier.QueryRow(ctx, query, args...)
 }
 
-// TestManyWait has 500 clients wait for 50 runs. The number of queries to the store does not grow
-// with the number of clients, and each client learns of its run's end.
+// TestManyWait has 500 clients wait for 50 runs. While the runs do not change, the number of queries
+// to the store does not depend on the number of clients. Each client learns of its run's end.
 func TestManyWait(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
