@@ -78,7 +78,7 @@ func TestMain(m *testing.M) {
 		// These play thousands of requests.
 		"TestLimitsAreNeverPassed", "TestALongQueueEndsInTime", "TestResolvingIsCompleted", "TestStrangeAnswersToWrites",
 		"TestKilledWhileARefusedReviewIsPosted", "TestFaultsOnCode", "TestFaultsOnReviewsThatArePending", "TestTwoJobsReviewAtOnce",
-		"TestLostAnswersAreReadBack", "TestResolvingWhereAnswersAreLost", "TestStoppedWhileAReviewIsPending", "TestEveryEvent",
+		"TestLostAnswersAreReadBack", "TestResolvingWhereAnswersAreLost", "TestStoppedWhileAReviewIsPending", "TestEventsWithRealPayloads",
 		"TestHostileSARIFIsInert", "TestEnterpriseHosts", "TestSignedCommitsThatMovedTheBranch",
 	)
 	shorttest.TempInMemory()

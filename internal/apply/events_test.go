@@ -60,9 +60,9 @@ func eventBench(t *testing.T, name, payload string) *bench {
 	return b
 }
 
-// TestEveryEvent applies items of nine kinds that carry no code, on the real payload of every
-// event. The items name no target. A second attempt adopts what the first one has created.
-func TestEveryEvent(t *testing.T) {
+// TestEventsWithRealPayloads applies items of nine kinds that carry no code, on real payloads of
+// events. The items name no target. A second attempt adopts what the first one has created.
+func TestEventsWithRealPayloads(t *testing.T) {
 	lines := []string{
 		`{"type":"create-issue","title":"T","body":"B"}`,
 		`{"type":"add-issue-comment","body":"B"}`,

@@ -17,7 +17,7 @@ func newAgents(env Environment) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "agents",
-		Short: "List, show, add and remove the agents that runs can be started of",
+		Short: "List, show, add and remove the agents from which runs can be started",
 		Long: `The agents that an orchestrator can discover, with the schema of their parameters:
 those built in, those of a directory of files, and those that were added to the store.
 

@@ -77,7 +77,7 @@ const (
 	pullsWrite    = "pull_requests=write"
 )
 
-// endpoints returns the REST operations by GitHub's operation id.
+// endpoints returns the REST operations on a repository by GitHub's operation id.
 func endpoints() map[string]endpoint {
 	return map[string]endpoint{
 		"repos/get": {"", (*Server).getRepo},
@@ -133,7 +133,8 @@ func endpoints() map[string]endpoint {
 }
 
 // onIssue returns a handler that calls h with the pull request of the path's pull_number, or with the
-// issue or pull request of its issue_number. If there is none, it answers 404.
+// issue or pull request of its issue_number. If there is none, it answers 404. If it is an issue and
+// the repository has its issues switched off, it answers 410.
 func onIssue(h issueHandler) handler {
 	return func(s *Server, c *conversation) reply {
 		text, onlyPulls := c.params["pull_number"]

@@ -40,7 +40,8 @@ type batch struct {
 // run reads NDJSON, or one {"items": [...], "errors": [...]} document, and passes
 // each record's outcome to sink, in the order of the input and on the caller's
 // goroutine. Memory is bounded by the longest record, and for a document by its items.
-// An accepted item, and with encode its canonical JSON, is valid until sink returns.
+// What an outcome's Accepted points to, and with encode the item's canonical JSON, is
+// valid until sink returns.
 //
 // The error is the context's, the reader's, the sink's, or about an invalid setting in
 // Config.Sanitize; a rejected record is not an error. When run returns before the end, a Read of

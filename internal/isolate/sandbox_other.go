@@ -4,6 +4,8 @@ package isolate
 
 import "context"
 
+// cannotSeparate returns why this process cannot keep a program apart from a credential. The text
+// calls the credential "it".
 func cannotSeparate() string { return "Airlock can keep the code apart from it only on Linux" }
 
 func (*Sandbox) separate(context.Context, Config) error {

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// others has a function for each kind of thing that is not an ordinary file. The function makes
-// such a thing at a path.
+// others has functions that each make, at a path, something that is not an ordinary file. Devices
+// are missing, because only root may make them.
 var others = map[string]func(path string) error{
 	"directory": func(path string) error { return os.Mkdir(path, 0o755) },
 	"FIFO":      func(path string) error { return syscall.Mkfifo(path, 0o644) },

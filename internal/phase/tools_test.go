@@ -4,7 +4,7 @@ package phase_test
 
 import "testing"
 
-// TestProjectsOfOtherLanguages needs what .ci/tools installs: Node with prettier,
+// TestProjectsOfOtherLanguages needs Node, and what .ci/tools installs: prettier,
 // eslint, typescript, pnpm, yarn and bun in the directory that AIRLOCK_NODE_MODULES
 // names, Debian's Python, Ruby and Java tools, and a Rust toolchain. A tool that is
 // missing fails the test.

@@ -58,9 +58,9 @@ func TestEverydayWeaknessesAreFound(t *testing.T) {
 	}
 }
 
-// TestRecordedPagesHoldOthersSecrets asserts that text like a secret is not a finding in a page
+// TestSecretsInRecordedPagesAreNotFound asserts that text like a secret is not a finding in a page
 // that a test has recorded, and that it is a finding elsewhere, such as in a template.
-func TestRecordedPagesHoldOthersSecrets(t *testing.T) {
+func TestSecretsInRecordedPagesAreNotFound(t *testing.T) {
 	page := "<p data-key='AKIA" + "Z7QVTB3N4KXWMJ2R'></p>\n"
 	for path, want := range map[string]int{"tests/data/page.html": 0, "templates/page.html": 1} {
 		var found int

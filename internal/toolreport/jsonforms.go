@@ -252,7 +252,8 @@ func readVet(raw json.RawMessage, c *collector) bool {
 	return found
 }
 
-// position reads "path:line:column"; the path is "" for anything else.
+// position reads "path:line:column". The path is "" if s has another form or no line number above 0.
+// A column that is not a number is 0.
 func position(s string) (string, finding.Range) {
 	rest, column, ok := cutLastColon(s)
 	path, line, hasLine := cutLastColon(rest)

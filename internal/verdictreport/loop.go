@@ -11,8 +11,9 @@ import (
 
 // LoopResult returns the verdict in the form of the fix loop: a pass if it passes or the owner
 // accepts it. Otherwise what fails becomes a failure for the fixer. If nothing fails, for example
-// because all else is blocked, the result is an error: nobody can mend that in the code, and it
-// uses up no iteration. Without criteria the result is a pass, unless they are required.
+// because the criteria that do not pass are blocked, the result is an error, which uses up no
+// iteration: nobody can mend it in the code. Without criteria the result is a pass or, if they are
+// required, an error.
 func (d *Document) LoopResult(required bool) fixloop.Result {
 	out := fixloop.Result{Check: fixloop.Acceptance, Status: fixloop.ResultPass}
 	r := d.Response
