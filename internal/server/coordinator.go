@@ -141,7 +141,7 @@ func coordinatorTools() []coordinatorTool {
 		return `{"type": "object", "properties": {` + properties + `}, "required": [` + required + `], "additionalProperties": false}`
 	}
 	return []coordinatorTool{
-		{name: "list_agent_blueprints", title: "List the agents that runs can be started of", readOnly: true, input: object("", ""),
+		{name: "list_agent_blueprints", title: "List the agents of which runs can be started", readOnly: true, input: object("", ""),
 			description: "List the agents. Each has a name, a type and a description. Where it has a parameters_schema, the parameters of start_run must conform to that JSON Schema; an agent of type \"agent\" without one takes {\"prompt\": \"...\"}. A \"deterministic\" agent is a program: give it exactly what its schema says.",
 			call: func(ctx context.Context, api API, _ toolArguments, _ *mcp.CallToolRequest) (int, []byte, error) {
 				return api(ctx, http.MethodGet, "/agents", nil)
