@@ -97,7 +97,7 @@ func (c *codePreparer) leaveShared(e *entry, st *codeState, lastTree string) err
 	case err == nil && again.Tip == st.expect:
 		st.note(fmt.Sprintf("the branch %q contains these changes already, so nothing was pushed", st.branch))
 	case err == nil || conflicts:
-		st.note(fmt.Sprintf("on the branch %q, others have changed or reverted what this workflow put there; the new changes are the same as before, so nothing was pushed", st.branch))
+		st.note(fmt.Sprintf("on the branch %q, others have changed or reverted what this workflow put there; apart from that, the branch contains the new changes, so nothing was pushed", st.branch))
 	default:
 		return err
 	}

@@ -21,11 +21,11 @@ const waitDelay = 2 * time.Second
 // endWithin is how long the processes that a program started may need to die.
 const endWithin = 20 * time.Second
 
-// Run runs the program, and waits until it and its process group have ended. With an Identity, or
-// if it is Supervised, Run waits until everything that it started has ended. The error is non-nil
-// only when the program could not be run, when ctx ended it, when Spec.Stdin, Spec.Stdout or
-// Spec.Stderr failed, or when a process of the Identity cannot be ended; the Result then describes
-// the run as far as it went.
+// Run runs the program until it has ended, and then kills what is left of its process group. With
+// an Identity, or if it is Supervised, Run ends everything that the program started, and waits for
+// that. The error is non-nil only when the program could not be run, when ctx ended it, when
+// Spec.Stdin, Spec.Stdout or Spec.Stderr failed, or when a process of the Identity cannot be ended;
+// the Result then describes the run as far as it went.
 func Run(ctx context.Context, spec Spec) (Result, error) {
 	spec = spec.withPath()
 	path, err := spec.check()

@@ -31,7 +31,7 @@ func TestMerge(t *testing.T) {
 			"a/sql":  {CWE: []int{89}, Precision: PrecisionHigh},
 			"a/sql2": {CWE: []int{89}, Precision: PrecisionHigh},
 			"b/S1":   {CWE: []int{89, 20}, Precision: PrecisionLow},
-			"b/S2":   {CWE: []int{20}},
+			"c/S2":   {CWE: []int{20}},
 		}[tool+"/"+rule]
 		return r, ok
 	}

@@ -101,7 +101,7 @@ func (m *matcher) loop(i int) {
 		list.to = m.after(list.to)
 	}
 	v := unknown()
-	if list.to > list.from && (m.isConstantList(list) || list.to == list.from+1 && m.isWord(list.from) && m.scope.value(m.written(list.from)) == harmless()) {
+	if list.to > list.from && (m.isConstantList(list) || list.to == list.from+1 && m.isWord(list.from) && m.scope.value(m.written(list.from)).text == harmless().text) {
 		v = harmless()
 	}
 	m.scope.set(m.written(i), v)

@@ -80,6 +80,8 @@ func TestNamesHaveTheirValues(t *testing.T) {
 		{"a.js", `let x = "a"; x += b; f(x)`, "a_"},
 		{"a.js", `const { x } = req.query; f(x)`, "_"},
 		{"a.js", `for (const x of ["a", "b"]) f(x)`, "0"},
+		{"a.js", `const l = ["a", "b"]; for (const x of l) f(x)`, "0"},
+		{"a.js", `const l = ["a", b]; for (const x of l) f(x)`, "_"},
 		{"a.js", `function g(x) { x = "a" } f(x)`, "_"},
 		{"a.js", `let x = []; x.push("ls " + b); f(x)`, "ls _"},
 		{"a.py", "x: str = 'a'\nf(x)", "a"},

@@ -26,7 +26,7 @@ var (
 )
 
 // Plain cleans raw text that may have several lines: commit messages, author and
-// branch names, the text of tool messages. It does not read Markdown, so it also
+// branch names, the text of tool messages. Of Markdown it reads only links, so it also
 // cleans what looks like code. An invisible U+200B makes inert what must not act.
 func (s *Sanitizer) Plain(text string) (string, []Note) {
 	var n noter
@@ -36,7 +36,7 @@ func (s *Sanitizer) Plain(text string) (string, []Note) {
 
 // Title cleans a title: one line of at most MaxTitle units (a longer one is cut
 // and ends with an ellipsis) in which nothing acts that is not
-// allowed. It reads neither Markdown nor HTML.
+// allowed. Of Markdown it reads only links, and it does not read HTML.
 func (s *Sanitizer) Title(text string) (string, []Note) {
 	var n noter
 	out := s.rawLine(text, &n)
@@ -238,8 +238,8 @@ func (s *Sanitizer) embeddedLinks(text string, n *noter) string {
 	return b.String() + text[last:]
 }
 
-// isScript reports whether an address contains what it leads to, which may be a script. In
-// "m[0](data::get())" and "m[0](data: x)" there is none.
+// isScript reports whether an address is a script, or is data that may be a script. In
+// "m[0](data::get())" and "m[0](data: x)" there is no such address.
 func isScript(address string) bool {
 	scheme, rest := splitScheme(address)
 	return (scheme == "javascript" || scheme == "vbscript" || scheme == "data") && rest != "" && rest[0] != ':'
