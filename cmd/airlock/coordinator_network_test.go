@@ -344,6 +344,6 @@ func TestPostgresIsSlow(t *testing.T) {
 	}
 	ended := c.ended(time.Minute)
 	if n := count(t, ended, `SELECT count(*) FROM airlock.runs WHERE status = 'completed' AND result = '1' AND attempt = 1 AND restarts = 0`); n != 2 {
-		t.Errorf("%d of 2 runs completed at once", n)
+		t.Errorf("%d of 2 runs completed at the first attempt", n)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// chaosItem is an agent's item that can be found again in a repository.
+// chaosItem is an item of an agent's or of Airlock's own, with what finds it again in a repository.
 type chaosItem struct {
 	// name is the same for equal items.
 	name string
@@ -402,8 +402,8 @@ func drawFinding(name string, line int) chaosItem {
 	}
 }
 
-// drawResolving makes an item that resolves all findings except those named keep. The finding named
-// gone is the only one that is left to resolve.
+// drawResolving makes an item that resolves all findings except those named keep and those that the
+// same workflow run reports. The finding named gone is the only one that is left to resolve.
 func drawResolving(gone string, keep ...string) chaosItem {
 	return chaosItem{
 		name: "resolving", once: true,

@@ -90,15 +90,16 @@ func idempotentAnswer[T any](ctx context.Context, x *executor, do func(context.C
 	return answer, err
 }
 
-// unsure is the failure of a write that may have taken effect at its first try, and was
-// refused when it was tried again.
+// unsure is the failure of a write that may have taken effect at an earlier try, and surely did not
+// at its last one.
 type unsure struct{ first, again error }
 
 func (u *unsure) Error() string {
 	return u.first.Error() + "; trying again led to: " + u.again.Error()
 }
 
-// Unwrap returns the refusal first, because it determines what will fail again.
+// Unwrap returns the error of the last try first: executor.block decides by it which other
+// operations would fail, too.
 func (u *unsure) Unwrap() []error { return []error{u.again, u.first} }
 
 // tookEffect checks whether a write whose answer was lost took effect, until it is found or

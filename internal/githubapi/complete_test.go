@@ -87,6 +87,25 @@ func TestEachVersionOfATextIsRead(t *testing.T) {
 	}
 }
 
+// TestEachVersionIsReadWithoutANumber asserts that all versions of a text are read even if GitHub
+// answers null for the issue's id in REST, and that the text is that of the first page.
+func TestEachVersionIsReadWithoutANumber(t *testing.T) {
+	t.Parallel()
+	env := newTestEnv(t, fixture())
+	env.SetFault(func(r githubtest.Request) githubtest.Fault {
+		body, edit, page := "new", "E2", `{"hasNextPage":true,"endCursor":"older-edits"}`
+		if strings.Contains(string(r.Body), "older-edits") {
+			body, edit, page = "newer", "E1", `{"hasNextPage":false}`
+		}
+		return githubtest.Fault{Status: 200, Body: fmt.Sprintf(`{"data":{"repository":{"issue":{"id":"I","fullDatabaseId":null,"number":1,"url":"u","body":%q,
+			"userContentEdits":{"nodes":[{"id":%q,"editedAt":"2026-01-01T00:00:00Z","diff":"x"}],"pageInfo":%s}}}}}`, body, edit, page)}
+	})
+	got, err := env.IssueText(env.ctx, repo, 1)
+	if err != nil || len(got.Versions) != 2 || got.Versions[0].ID != "E2" || got.Versions[1].ID != "E1" || got.Body != "new" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestEachCommentOfAPullRequestIsRead asserts that all comments are read, in the order in which they
 // were written.
 func TestEachCommentOfAPullRequestIsRead(t *testing.T) {

@@ -69,9 +69,9 @@ func (c *Client) IssueText(ctx context.Context, r Repo, n int) (t IssueText, err
 			return IssueText{}, op.fail(NotFound, "")
 		}
 		if i.Number != n || i.Body == nil {
-			return IssueText{}, op.unexpectedAnswer("the issue has no text")
+			return IssueText{}, op.unexpectedAnswer("it does not have the text of this issue")
 		}
-		if t.ID == 0 { // this is the first page; a later one may have a newer text, whose versions were not read
+		if t.Number == 0 { // this is the first page; a later one may have a newer text, whose versions were not read
 			t = IssueText{ID: i.FullDatabaseID, NodeID: i.ID, Number: i.Number, URL: i.URL, Body: *i.Body}
 		}
 		if i.UserContentEdits == nil {
@@ -82,7 +82,7 @@ func (c *Client) IssueText(ctx context.Context, r Repo, n int) (t IssueText, err
 		}
 		for _, e := range i.UserContentEdits.Nodes {
 			if e.ID == "" || e.EditedAt.IsZero() {
-				return IssueText{}, op.unexpectedAnswer("an edit has no id")
+				return IssueText{}, op.unexpectedAnswer("an edit has no id or no time")
 			}
 			t.Versions = append(t.Versions, TextVersion{ID: e.ID, Editor: e.Editor, At: e.EditedAt, Text: e.Diff})
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	shorttest.LeaveOut( // these ask for thousands of objects, or play each pause
+	shorttest.LeaveOut( // these read thousands of objects, or write a thousand
 		"TestPaging", "TestPacing", "TestFilesStopAt3000",
 	)
 	os.Exit(m.Run())

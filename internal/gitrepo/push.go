@@ -28,8 +28,8 @@ type PushRequest struct {
 
 // Push moves a branch of the remote from one commit to another, or creates it. It changes nothing
 // else. It changes nothing at all if the branch is not at p.Expect; if the branch is already at
-// p.Tip, that is a success. So Push can be called again after any error. The error is a *PushError
-// if the server refused the push, or if the push failed on the way to it.
+// p.Tip, that is a success. So Push can be called again after any error. Once p and its commits
+// have been checked, every error is a *PushError.
 func (r *Repo) Push(ctx context.Context, m *Remote, p PushRequest) error {
 	if err := branchname.Check(p.Branch); err != nil {
 		return err
@@ -57,9 +57,9 @@ func (r *Repo) Push(ctx context.Context, m *Remote, p PushRequest) error {
 	return m.pushError(p.Branch, out, err)
 }
 
-// checkFollows returns an error unless the commit tip is ancestor or descends from it, because a
-// push with a lease could also move the branch back. The commits are checked against their ids, so
-// the clone cannot make up a history.
+// checkFollows returns an error unless it finds that the commit tip is ancestor or descends from it,
+// because a push with a lease could also move the branch back. The commits are checked against their
+// ids, so the clone cannot make up a history.
 func (r *Repo) checkFollows(ctx context.Context, tip, ancestor string) error {
 	seen := map[string]bool{tip: true}
 	for level := []string{tip}; len(level) > 0 && len(seen) <= maxPushed; {
@@ -88,7 +88,7 @@ func (r *Repo) checkFollows(ctx context.Context, tip, ancestor string) error {
 		}
 		level = next
 	}
-	return fmt.Errorf("%s does not follow %s: pushing it would take commits off the branch", tip, ancestor)
+	return fmt.Errorf("%s does not follow %s in the history that was searched: pushing it could take commits off the branch", tip, ancestor)
 }
 
 // PushErrorKind is why a push did not happen.
@@ -99,7 +99,7 @@ const (
 	PushMoved       PushErrorKind = iota + 1 // the branch is not at what was expected
 	PushRefused                              // the server's rules or hooks do not allow it
 	PushForbidden                            // the token does not allow it
-	PushAmbiguous                            // the connection was lost: it may have happened
+	PushAmbiguous                            // it may have happened
 	PushUnreachable                          // the commits did not reach the server
 	PushLimited                              // the server asks to slow down: see LimitError
 )
@@ -114,17 +114,16 @@ func (k PushErrorKind) String() string {
 	case PushForbidden:
 		return "the token may not push"
 	case PushAmbiguous:
-		return "the connection was lost, the push may have happened"
+		return "the push may have happened"
 	case PushUnreachable:
-		return "the server could not be reached"
+		return "the commits did not reach the server"
 	case PushLimited:
 		return "the server asks to slow down"
 	}
 	return fmt.Sprintf("kind %d", int(k))
 }
 
-// PushError is the error of a push that the server did not allow, or that did not get to
-// it.
+// PushError is the error of a push that did not happen, or that may not have happened.
 type PushError struct {
 	Kind   PushErrorKind
 	Branch string
@@ -148,8 +147,7 @@ func (e *PushError) Error() string {
 	return message
 }
 
-// Unwrap returns the context's error if that ended the push, or the *LimitError of a
-// PushLimited.
+// Unwrap returns what ended git, such as the context's error, or the *LimitError of a PushLimited.
 func (e *PushError) Unwrap() error { return e.err }
 
 // pushStatus returns what git push --porcelain reports of a ref: a flag and a text.
@@ -177,7 +175,7 @@ var (
 const noGitServer = "git-http-push failed"
 
 // pushError finds in git's output why a push did not happen. The kind is PushAmbiguous if git did
-// not end by itself, or if its output leaves open whether anything was sent.
+// not end by itself, or if its output leaves open whether the server moved the branch.
 func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 	own, server := splitStderr(out.Stderr)
 	e := &PushError{Kind: PushAmbiguous, Branch: branch, err: err}

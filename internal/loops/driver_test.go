@@ -23,7 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	shorttest.LeaveOut( // these start several engines
+	shorttest.LeaveOut( // these start several engines, or wait for minutes of virtual time
 		"TestALoopOutlivesItsWorkflow", "TestOldLoopsAreDeleted", "TestTimersOutliveTheProcess",
 		"TestASlowValidation",
 	)

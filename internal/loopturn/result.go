@@ -33,7 +33,7 @@ func (r Result) Outcome() string {
 }
 
 // Request returns the fix request that waits for a fix, as Markdown. It returns "" if there is none,
-// or if it was made earlier than the second of the given time.
+// or if it was made before since, rounded down to a full second.
 func (r Result) Request(since time.Time) string {
 	if r.Log == nil {
 		return ""

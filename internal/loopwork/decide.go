@@ -15,7 +15,7 @@ import (
 )
 
 // ParseDecision returns the decision that words describe, such as "extend" and "2". by is who
-// decides, for the log. Its error carries its exit code.
+// decides, for the loop's log. Its error carries its exit code.
 func ParseDecision(words []string, by string) (fixloop.Event, error) {
 	e := fixloop.Event{Type: fixloop.EventDecision, Decision: fixloop.Decision(words[0]), By: by}
 	if len(words) == 1 {
