@@ -176,7 +176,7 @@ func TestImageLogIsNotObeyed(t *testing.T) {
 			j.input("config", c.config, "staged", c.staged, "log-level", c.level)
 			res := j.run()
 			if res.code > 1 || !strings.Contains(res.stdout, "pwned") {
-				t.Errorf("exit code %d, and the log shows nothing of the agent's:\n%.2000s%.2000s", res.code, res.stdout, res.stderr)
+				t.Errorf("exit code %d, or the log shows nothing of the agent's:\n%.2000s%.2000s", res.code, res.stdout, res.stderr)
 			}
 			assertOwnCommands(t, res.stdout, secret)
 			if len(obey(t, res.stderr)) > 0 {

@@ -22,7 +22,8 @@ type Pending struct {
 
 // Create begins a file below the directory; see Open for the name. An ordinary
 // file of that name is replaced, anything else is refused. The mode is 0644 less
-// the umask. If this process is root, the file gets the directory's owner.
+// the umask. If this process is root, the file gets the owner of the directory
+// that contains it.
 func (d *Dir) Create(name string) (*Pending, error) {
 	parent, base, err := d.walk(name)
 	if err != nil {
@@ -118,7 +119,7 @@ func (p *Pending) Write(b []byte) (int, error) {
 // a file that had the name before is unchanged.
 func (p *Pending) Commit() error {
 	if p.done {
-		return errors.New("the file is written already")
+		return errors.New("the file was committed or aborted before")
 	}
 	if p.closeOnly {
 		p.done = true

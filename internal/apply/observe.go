@@ -18,9 +18,10 @@ import (
 // Observe reads what planning the items requires: see the table of requests in the package's
 // documentation. It never writes. Without a token it reads only what the caller provides.
 //
-// A failed read that concerns single items makes those items fail. An error means that
-// nothing can be decided: for example, GitHub cannot be reached, does not accept the token or
-// limits the rate, ctx ended, or Airlock itself failed (see the package crash).
+// A failed read that concerns single items makes those items fail, unless it only leaves something
+// about them unchecked, such as the lines of review comments. An error means that nothing can be
+// decided: for example, GitHub cannot be reached, does not accept the token or limits the rate, ctx
+// ended, or Airlock itself failed (see the package crash).
 func Observe(ctx context.Context, deps Deps, cfg Config, ev event.Event, approved []policy.Approved) (snap *Snapshot, err error) {
 	defer crash.Recover(&err)
 	entries, err := entriesOf(cfg, ev, approved)

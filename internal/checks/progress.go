@@ -13,8 +13,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// Progress shows a person which check runs and how each ended: one line for each check,
-// and in a terminal also a line that moves while a command runs.
+// Progress shows a person which check runs and how each ended: one line for each check that has
+// ended, and in a terminal also a line that moves while a command runs. Where no line can move,
+// further lines say that a check has begun, is retried or runs another tool.
 type Progress struct {
 	w     io.Writer
 	show  func(string) string // makes a command safe to show

@@ -49,7 +49,7 @@ JSON, unless that is a terminal.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&s.Input, "input", "", "agent output or agent lines; - is standard input (default: GH_AW_AGENT_OUTPUT, otherwise standard input)")
+	flags.StringVar(&s.Input, "input", "", "agent output or agent lines; - is standard input (default: GH_AW_AGENT_OUTPUT, otherwise standard input; none with --findings or --verdict)")
 	flags.StringVar(&policy, "config", "", configUsage)
 	addEventFlags(flags, &s.Event)
 	addRepoFlag(flags, &s.Event)

@@ -16,8 +16,9 @@ import (
 // Status is where a run is in its life.
 type Status string
 
-// A run is pending, then running, and then completed or failed. After a request to stop it, a
-// pending run is stopped, and a running one is stopping first.
+// A run is pending, then running, and then completed or failed. One that waits too long for a worker
+// fails. After a request to stop it, a run that waits for a worker is stopped, and one that a worker
+// carries out is stopping first.
 const (
 	Pending   Status = "pending"
 	Running   Status = "running"
@@ -64,7 +65,7 @@ type Error struct {
 	// output_too_large, worker_lost, no_worker, internal.
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	// ExitCode is that of the agent's process, if it ended by itself.
+	// ExitCode is that of the agent's process, if Code is exit_code.
 	ExitCode *int `json:"exit_code,omitempty"`
 }
 

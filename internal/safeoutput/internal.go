@@ -33,7 +33,7 @@ type CheckRun struct {
 	Title      string `json:"title"`      // one line
 	Summary    string `json:"summary"`    // Markdown
 	Text       string `json:"text,omitempty"`
-	// Annotations has no limit: it is sent in several requests if necessary.
+	// Annotations are sent in several requests if necessary. The policy limits their number.
 	Annotations []CheckAnnotation `json:"annotations,omitempty"`
 }
 
@@ -59,20 +59,21 @@ type StickyComment struct {
 	// repository finds such a comment again, and a text of an older revision does not replace
 	// that of a newer one.
 	Revision int `json:"revision,omitempty"`
-	// Outdated hides the comment that is there, with its text, because another one has taken
-	// its place. Body is not used then.
+	// Outdated hides the comment that is there, which keeps its text, because another one has
+	// taken its place. Body is not used then.
 	Outdated bool `json:"outdated,omitempty"`
 }
 
-// MinimiseComments hides, as resolved, those of Airlock's own review comments in a pull request
-// that no longer apply: all of Scopes whose names are not in Keep.
+// MinimiseComments resolves those of Airlock's own review comments in a pull request that no longer
+// apply: all of Scopes whose names are not in Keep. They are hidden, except for those with replies,
+// and their text says why.
 type MinimiseComments struct {
 	// Scopes are the parts of the comments' stable names before the first '/'.
 	Scopes []string `json:"scopes"`
 	// Keep are the complete stable names of what still applies, with or without a
 	// comment.
 	Keep []string `json:"keep"`
-	// Moved are those of Keep that are shown elsewhere now. Comments on them are hidden as
+	// Moved are those of Keep that are shown elsewhere now. Comments on them are resolved as
 	// well, with another note.
 	Moved []string `json:"moved,omitempty"`
 }
