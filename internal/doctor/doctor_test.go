@@ -198,6 +198,7 @@ func TestEachRule(t *testing.T) {
 		{sound, "run: ./agent", "run: airlock loop status && airlock loop decide --issue 7 retry", nil, ""},
 		{sound, "run: ./agent", "run: airlock loop start --issue 7", []string{"problem secret-beside-code: MODEL_KEY: ${{ secrets.MODEL_KEY }}"}, "MODEL_KEY"},
 		{sound, "          config-file: policy.yml\n", "          config-file: policy.yml\n  again:\n    needs: gate\n    runs-on: ubuntu-24.04\n    timeout-minutes: 10\n    permissions: {contents: read, issues: write}\n    steps:\n      - uses: actions/download-artifact@634f93cb2916e3fdff6788551b99b062d0335ce0\n      - uses: agent-airlock/airlock/actions/gate@fbc6f3992d24b796d5a048ff273f7fcc4a7b6c09\n        with: {output-file: more.ndjson, config-file: policy.yml}\n", nil, ""},
+		{sound, "config-file: policy.yml", "config: \"add-issue-label: {allowed: [x], blocked: [\\\"*\\\"]}\"", []string{"advice policy-warning: config: \"add-issue-label: {allowed: [x],"}, "every item is denied"},
 		{sound, "- run: ./agent", "- run: |\n          airlock apply >plan 2>&1 --dry-run\n          airlock apply \\\n            --dry-run; ./agent", nil, ""},
 	} {
 		if !strings.Contains(c.text, c.old) {

@@ -30,6 +30,7 @@ func (e *Examination) policyOf(w *workflow, s *step) (config.SafeOutputs, bool) 
 			e.configProblems(w.path, s.inputLine("config"), err)
 			return config.SafeOutputs{}, false
 		}
+		e.configWarnings(w.path, s.inputLine("config"), cfg)
 		return cfg, true
 	case file == "":
 		return config.SafeOutputs{}, true
@@ -55,16 +56,21 @@ func (e *Examination) policyOf(w *workflow, s *step) (config.SafeOutputs, bool) 
 			e.configProblems(file, 0, err)
 		} else {
 			p.known = true
-			for _, warning := range p.cfg.Warnings {
-				e.add(Finding{Rule: "policy-warning", Severity: Advice, File: file, Line: warning.Line,
-					What: text.OneLine(warning.Message),
-					Why:  "the policy does not do what it seems to do",
-					Mend: "change the line as the warning says"})
-			}
+			e.configWarnings(file, 0, p.cfg)
 		}
 	}
 	e.policies[file] = p
 	return p.cfg, p.known
+}
+
+// configWarnings lists the warnings about a configuration. line is as for configProblems.
+func (e *Examination) configWarnings(file string, line int, cfg config.SafeOutputs) {
+	for _, warning := range cfg.Warnings {
+		e.add(Finding{Rule: "policy-warning", Severity: Advice, File: file, Line: cmp.Or(line, warning.Line),
+			What: text.OneLine(warning.Message),
+			Why:  "the policy does not do what it seems to do",
+			Mend: "change the line as the warning says"})
+	}
 }
 
 // configProblems lists what is wrong with a configuration. line is where an inline configuration is
