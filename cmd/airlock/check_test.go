@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// checkedFile is a file of the pull request with one thing for each reviewer and the
-// formatter to find; the base does not have it.
+// checkedFile is a file of the pull request in which the formatter and the security review find one
+// problem each; the base does not have it.
 const checkedFile = "package shop\n\nimport \"database/sql\"\n\nfunc Find(db *sql.DB, name string) {\n  db.Query(\"SELECT * FROM users WHERE name = '\" + name + \"'\") // @octocat\n}\n"
 
 // checksConfig replaces the commands that take long.
@@ -260,7 +260,7 @@ func TestActionRefusesFindingsThatContradictThemselves(t *testing.T) {
 		"a finding blocks":              {`"findings": []}`, `"findings": [{"check": "security_review", "tool": "airlock", "severity": "high", "message": "m", "fingerprint": "00112233445566778899aabbccddeeff", "gating": true}]}`, "the finding made security_review fail"},
 		"tests pass with failures":      {`"failing_count": 0`, `"failing_count": 3`, "failing_count is 3"},
 		"the retries do not add up":     {`"total_retries": 0`, `"total_retries": 7`, "total_retries is 7"},
-		"a finding is listed elsewhere": {`"vulnerabilities": []`, `"vulnerabilities": ["SQL injection"]`, "the severity of a review must be none"},
+		"a weakness without a severity": {`"vulnerabilities": []`, `"vulnerabilities": ["SQL injection"]`, "the severity of a review must be none"},
 	} {
 		h.server.ResetRequests()
 		i := strings.LastIndex(wellDocument, c.old)

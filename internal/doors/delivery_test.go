@@ -317,8 +317,8 @@ func TestWithoutACheckRunTheRestIsAnnotatedByTheJob(t *testing.T) {
 	r.want(d, weaknessesAndOthers("review", "job"))
 }
 
-// TestNothingDoubles asserts that a re-run and a later push repeat nothing. It also asserts that a
-// comment is hidden when its finding is gone, or is an alert by now.
+// TestNothingDoubles asserts that a re-run and a later workflow run for the same commit repeat
+// nothing. It also asserts that a comment is hidden when its finding is gone, or is an alert by now.
 func TestNothingDoubles(t *testing.T) {
 	t.Parallel()
 	r := newReporting(t, githubtest.Options{})
@@ -338,7 +338,7 @@ func TestNothingDoubles(t *testing.T) {
 	r.report(remaining, false)
 	r.want(remaining, weaknessesAndOthers("code scanning", "review"))
 	if n := len(r.srv.State().Issues[0].Pull.Comments); n != 3 {
-		t.Errorf("%d comments after a push", n)
+		t.Errorf("%d comments after a later run", n)
 	}
 	hidden := 0
 	for _, c := range r.srv.State().Issues[0].Pull.Comments {
@@ -352,7 +352,7 @@ func TestNothingDoubles(t *testing.T) {
 		}
 	}
 	if hidden != 2 {
-		t.Errorf("%d comments are hidden after a push, want 2", hidden)
+		t.Errorf("%d comments are hidden after a later run, want 2", hidden)
 	}
 	r.run.ID = 102
 	r.report(document(), false)

@@ -33,8 +33,8 @@ func likeness(s string) string {
 }
 
 // sameShape maps small letters and punctuation to the Latin letter or ASCII character that they look
-// like. They are from Unicode's list of confusable characters (UTS #39), without the letters of
-// most dead scripts.
+// like. Most of these pairs are in Unicode's list of confusable characters (UTS #39), as small
+// letters or as capitals. Letters of most dead scripts are left out.
 var sameShape = func() map[rune]rune {
 	shapes := map[rune]rune{}
 	for latin, alike := range map[rune]string{

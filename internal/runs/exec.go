@@ -187,8 +187,8 @@ func (w *Worker) result(r Run, printed []byte) outcome {
 // stringLiteral matches a string of JSON.
 var stringLiteral = lazyregexp.New(`"[^"\\]*(?:\\.[^"\\]*)*"`)
 
-// maskLiteral returns a string of JSON with known values masked that are written with escapes: an
-// encoder may escape any character.
+// maskLiteral masks the known values in a string of JSON that has escapes: an encoder may escape any
+// character of a value. The caller has masked the values that are written without escapes.
 func (w *Worker) maskLiteral(literal []byte) []byte {
 	var s string
 	if bytes.IndexByte(literal, '\\') < 0 || json.Unmarshal(literal, &s) != nil {

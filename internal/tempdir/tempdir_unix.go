@@ -45,7 +45,8 @@ func makeTemp(parent, prefix string, remove func(string) error) (dir string, loc
 	return dir, lock, nil
 }
 
-// maxAbandoned is how many directories one call of Make removes at most.
+// maxAbandoned is how many directories one call of Make removes at most. An empty directory whose
+// name begins with the prefix does not count.
 const maxAbandoned = 100
 
 // removeAbandoned removes the directories that killed processes left: only directories of this
@@ -71,9 +72,9 @@ func removeAbandoned(parent, prefix string, remove func(string) error) {
 	}
 }
 
-// removeIfAbandoned removes a directory if its process has ended, and reports whether it tried.
-// named reports whether the directory's name begins with the prefix; isNew, whether it begins with
-// newPrefix.
+// removeIfAbandoned removes a directory if its process has ended, and reports whether the attempt
+// counts for maxAbandoned. named reports whether the directory's name begins with the prefix; isNew,
+// whether it begins with newPrefix.
 func removeIfAbandoned(path string, named, isNew bool, remove func(string) error) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !isOwn(info) {
