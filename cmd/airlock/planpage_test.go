@@ -222,7 +222,7 @@ func TestPlanPageThatCannotBeWritten(t *testing.T) {
 		code int
 		want string
 	}{
-		{"there", 2, "--plan-html: there is a directory"},
+		{"taken", 2, "--plan-html: taken is a directory"},
 		{"none/plan.html", 2, "there is no directory none"},
 		{"plan.json", 2, "--plan and --plan-html name the same file"},
 		{"/dev/full", 3, "the page of the plan cannot be written, so nothing was applied"},
@@ -231,7 +231,7 @@ func TestPlanPageThatCannotBeWritten(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		write(t, dir, map[string]string{"lines.ndjson": `{"type": "add_comment", "body": "Hello"}`, "policy.yml": "add-issue-comment:\n", "there/x": ""})
+		write(t, dir, map[string]string{"lines.ndjson": `{"type": "add_comment", "body": "Hello"}`, "policy.yml": "add-issue-comment:\n", "taken/x": ""})
 		s := server(t, pullRequestFixture(), githubtest.Options{})
 		res := run(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), "", "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml", "--plan", "plan.json", "--plan-html", c.file)
 		if res.code != c.code || !strings.Contains(res.stderr, c.want) || len(s.Writes()) != 0 {

@@ -134,7 +134,7 @@ func TestEnterTakesTheTokenOutOfTheProcess(t *testing.T) {
 				t.Errorf("/proc/<pid>/%s contains a secret", file)
 			}
 		}
-		// The pipe is closed, and nothing else was left open.
+		// The pipe of the handover is closed, and no other is open.
 		for fd := 3; fd < 10; fd++ { // higher ones may come from what started the tests
 			if to, _ := os.Readlink(fmt.Sprint(proc, "fd/", fd)); strings.HasPrefix(to, "pipe:") {
 				t.Errorf("fd %d is still %s", fd, to)

@@ -256,10 +256,13 @@ func TestARefusedCommentLeavesOneReview(t *testing.T) {
 	if len(pull.Comments) != 10 {
 		t.Errorf("%d of 10 good ones are inline", len(pull.Comments))
 	}
-	last := pull.Reviews[len(pull.Reviews)-1].Body
+	if len(pull.Reviews) != 1 {
+		t.Fatalf("%d reviews", len(pull.Reviews))
+	}
+	body := pull.Reviews[0].Body
 	for _, part := range []string{"Bad anchor.", "Bad file.", "`gone.go`, line 1"} {
-		if !strings.Contains(last, part) {
-			t.Errorf("the body lacks %q:\n%s", part, last)
+		if !strings.Contains(body, part) {
+			t.Errorf("the body lacks %q:\n%s", part, body)
 		}
 	}
 	if !strings.Contains(results[4].Message, "GitHub did not accept its lines") {

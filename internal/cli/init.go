@@ -26,9 +26,10 @@ func newInit(env Environment) *cobra.Command {
 		Long: `Set up the git repository in the current directory, by three questions or by flags:
 what agents may do, which agent works, and whether pull requests are checked.
 
-It writes the workflows, with the actions pinned by commit and exactly the
-permissions that the policy needs; the policy; and what the agent is told. Then it
-says what is left to do. Nothing is sent anywhere.
+It writes the workflows, with the actions pinned by commit (by tag, if this build
+does not know their commit) and exactly the permissions that the policy needs; the
+policy; and what the agent is told. Then it says what is left to do. Nothing is sent
+anywhere.
 
 It can be run again. A file that somebody edited is left as it is, and shown with
 the difference (exit code 1), unless --force is given; in a file of instructions

@@ -104,7 +104,8 @@ func (c *Client) ListPulls(ctx context.Context, r Repo, f PullFilter) iter.Seq2[
 // CreatePull opens a pull request. The error is Conflict if the same branches have an open pull
 // request already. It is Validation if a branch does not exist or has nothing to merge, and
 // Forbidden with FeaturePullCreation or FeatureDrafts if the settings or the plan do not allow it.
-// After the error Ambiguous, list pull requests: GitHub does not open a second one.
+// After Ambiguous, list the pull requests to see whether it is open. GitHub never opens a second
+// one for the same branches.
 func (c *Client) CreatePull(ctx context.Context, r Repo, n NewPull) (Pull, error) {
 	head := n.Head
 	if _, branch, ok := strings.Cut(n.Head, ":"); ok {

@@ -98,7 +98,7 @@ func (j *recordJudge) cleanSARIF(it *safeoutput.CreateSecurityReport) {
 		return
 	}
 	it.SARIF = log.JSON()
-	if len(notes) > 0 { // otherwise only the order of members and the line ends differ
+	if len(notes) > 0 { // otherwise only the form of the JSON and line ends in strings differ
 		j.checkSARIF(log) // a tool's name may be empty now
 	}
 	for _, n := range notes {

@@ -15,7 +15,8 @@ import (
 )
 
 // addUsers gives each worker a user, the sandbox's own to the first, lets the users' group
-// write to the workspace copy, and shares the caches of Go. No program has run there yet.
+// write to the workspace copy, and shares the caches of Go. The caller holds s.mu for writing, so
+// no program of the sandbox runs meanwhile.
 func (s *Sandbox) addUsers(ctx context.Context, workers []*Worker) (err error) {
 	own := s.users[0]
 	users := []*user{own}

@@ -20,7 +20,7 @@ const (
 	BareValue    Code = "bare-value"     // a word without quotes as a value
 	LeftOver     Code = "left-over"      // what may be members follows the object's end
 	WrongCloser  Code = "wrong-closer"   // } or ] that closes nothing
-	OpenComment  Code = "open-comment"   // a comment hides the end of the object
+	OpenComment  Code = "open-comment"   // a comment takes in the rest of the text
 	BrokenKey    Code = "broken-key"     // a key has a line break in it
 	TooDeep      Code = "too-deep"       // more than MaxDepth levels
 )

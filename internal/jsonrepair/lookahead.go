@@ -133,7 +133,7 @@ func (f *fixer) skipSpace() error {
 			end := f.commentEnd(from)
 			if end < 0 {
 				if len(f.stack) > 0 || isBlockComment(f.in[from:]) {
-					return fail(OpenComment, from, "a comment starts here and takes in the rest of the object")
+					return fail(OpenComment, from, "a comment starts here and takes in the rest of the text")
 				}
 				end = len(f.in)
 			}

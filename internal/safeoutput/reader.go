@@ -26,7 +26,7 @@ var (
 	ErrTooDeep     = errors.New("objects and arrays are nested more than 512 deep")
 	ErrTooMany     = errors.New("more than 10,000 objects are on one line; the others were not read")
 	ErrFileTooLong = errors.New("the file is longer than 512 MiB; what follows was not read")
-	ErrCutOff      = errors.New("the document ends before its list of items does")
+	ErrCutOff      = errors.New("the document ends before its closing brace")
 	ErrOpenList    = errors.New("the file ends before a list of items does; the last items may be missing")
 	ErrUTF16       = errors.New("the line is UTF-16, not UTF-8: write the file as UTF-8 (in PowerShell, Out-File -Encoding utf8)")
 )

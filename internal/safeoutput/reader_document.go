@@ -322,7 +322,7 @@ func valueEnd(b []byte, eof bool) int {
 }
 
 // commentEnd returns the offset after the comment that b begins with, or -1 if it is not complete
-// in b. A newline ends a comment and is not part of it.
+// in b. A newline that ends a comment is not part of it.
 func commentEnd(b []byte, end string, eof bool) int {
 	from := 0
 	if end == "*/" {

@@ -159,8 +159,9 @@ const (
 	freeNames = 512 // all names together to which nothing in the body leads; more in a long body
 )
 
-// hasGrammar reports whether a value, decoded, has the grammar of a rule. The empty
-// value has. It is not for attrURL, attrSet and attrExpansion, which have checks of their own.
+// hasGrammar reports whether a value, decoded, has the grammar of a rule. The empty value has the
+// grammar of every rule. The rules attrURL, attrSet and attrExpansion have checks of their own
+// instead.
 func (r attrRule) hasGrammar(value string) bool {
 	if value == "" {
 		return true
@@ -285,9 +286,9 @@ func isColor(s string) bool {
 	return len(s) <= len("mediumspringgreen") && !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf || !isAlpha(byte(r)) })
 }
 
-// expands reports whether title may be what an abbreviation stands for: its letters
-// contain those of the abbreviation in order, which are two at least, it begins with the first of
-// them, and it is not much longer. The empty title may be.
+// expands reports whether title may be what an abbreviation stands for. The abbreviation must have
+// at least two letters. The title must begin with the first one, contain the others after it in
+// order, and have at most perLetter bytes for each letter. An empty title is accepted, too.
 func expands(title, abbreviation string) bool {
 	if title == "" {
 		return true
@@ -321,8 +322,8 @@ func (p *pass) contentOf(name string, offset int) string {
 }
 
 // mayName reports whether a name may stay. A name may stay if something in the body leads to it.
-// The other names, to which links from elsewhere may lead, must together be a small part of the
-// body.
+// Links from elsewhere may lead to the other names. These may have freeNames bytes together, and
+// more in a long body.
 func (p *pass) mayName(name string) bool {
 	if p.anchorsKnown == nil {
 		p.anchorsKnown = make(map[string]bool)

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// isNamedBy reports whether a command's words name the tool, in any of the commands that
-// a shell would make of them.
+// isNamedBy reports whether a command's words name the tool in any of the simple commands that they
+// consist of.
 func (r row) isNamedBy(words []string) bool {
 	for _, command := range commands(words) {
 		for _, w := range r.words {
@@ -45,7 +45,8 @@ func commands(words []string) [][]string {
 	return all
 }
 
-// simpleCommands splits words into simple commands where a shell would.
+// simpleCommands splits words into simple commands at a shell's operators. It also splits within
+// quotation marks, because they may contain a script, as in sh -c 'cd a && eslint .'.
 func simpleCommands(words []string) [][]string {
 	var all [][]string
 	var current []string

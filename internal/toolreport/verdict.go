@@ -138,9 +138,10 @@ func (r *Reader) hasFormOf(candidate *reading) bool {
 }
 
 // believesUnnamedTests reports whether output that looks like a test runner's counts as such
-// although the command does not name the runner. It counts if a program that is not known may have
+// although the command does not name the runner. It never counts if the check is not "tests", or if
+// Tool.Name says which tool it is. Otherwise it counts if a program that is not known may have
 // started the runner. It also counts if no runner that the command names is recognised, because
-// the named runner may print another runner's form. Otherwise a test printed the text.
+// the named runner may print another runner's form. If neither is so, a test printed the text.
 func (r *Reader) believesUnnamedTests() bool {
 	if r.tool.Check != "tests" || r.tool.Name != "" {
 		return false
