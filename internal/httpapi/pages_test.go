@@ -431,6 +431,15 @@ func TestWatchingAndStoppingARun(t *testing.T) {
 	}
 	b.visit("/ui/runs?status=gone", nil).want(t, 400, "There is no status")
 	b.visit("/ui/runs?status=stopped&agent_name=slow", nil).want(t, 200, address)
+	for range 10 { // newer runs, which have not ended
+		if r := b.visit("/ui/agents/slow", url.Values{"p.prompt": {"wait"}}); r.StatusCode != 303 {
+			t.Fatalf("%d %s", r.StatusCode, r.body)
+		}
+	}
+	_, lately, _ := strings.Cut(b.visit("/", nil).body, "Lately")
+	if !strings.Contains(lately, address) {
+		t.Errorf("the start page lacks the run that has ended:\n%s", lately)
+	}
 }
 
 // startLoop starts a loop that nobody drives, and returns its ID.

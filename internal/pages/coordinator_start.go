@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -25,7 +27,7 @@ const (
 	// failedFor is how long a failed run is among what needs a person.
 	failedFor = 7 * 24 * time.Hour
 	// onStart is how many runs the start page asks for at once.
-	onStart = "10"
+	onStart = 10
 )
 
 var startPage = coordinatorPage("start.html")
@@ -44,12 +46,13 @@ func (x *visit) start() error {
 	v.Loops = slices.DeleteFunc(open.Loops, func(l loopRecord) bool { return l.WaitsFor == "decide" })
 	v.MoreLoops = open.NextCursor != ""
 	newest := func(status string) (runList, error) {
-		return x.runList(url.Values{"status": {status}, "limit": {onStart}})
+		return x.runList(url.Values{"status": {status}, "limit": {strconv.Itoa(onStart)}})
 	}
 	failed, err := newest("failed")
 	if err != nil {
 		return err
 	}
+	v.Recent = slices.Clone(failed.Runs)
 	v.Failed = slices.DeleteFunc(failed.Runs, func(r runRecord) bool { return r.EndedAt == nil || time.Since(*r.EndedAt) >= failedFor })
 	for _, status := range []string{"stopping", "running", "pending"} {
 		list, err := newest(status)
@@ -59,11 +62,15 @@ func (x *visit) start() error {
 		v.Running = append(v.Running, list.Runs...)
 		v.MoreRuns = v.MoreRuns || list.NextCursor != ""
 	}
-	recent, err := x.runList(url.Values{"limit": {onStart}})
-	if err != nil {
-		return err
+	for _, status := range []string{"completed", "stopped"} {
+		list, err := newest(status)
+		if err != nil {
+			return err
+		}
+		v.Recent = append(v.Recent, list.Runs...)
 	}
-	v.Recent = slices.DeleteFunc(recent.Runs, func(r runRecord) bool { return !r.Ended() })
+	slices.SortFunc(v.Recent, func(a, b runRecord) int { return strings.Compare(b.ID, a.ID) }) // by when they were started
+	v.Recent = v.Recent[:min(len(v.Recent), onStart)]
 	agents, err := x.agentList()
 	if err != nil {
 		return err
