@@ -18,9 +18,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// Place is where the commands of a validation run, apart from credentials: the sandbox,
-// or the workspace itself where nothing is at stake. Close must be called. Commands may
-// be run from several goroutines; in a sandbox they wait for each other.
+// Place is where the commands of a validation run: a sandbox apart from credentials, or the
+// workspace itself; see Open. Close must be called. Commands may be run from several
+// goroutines; in a sandbox they wait for each other.
 type Place struct {
 	validation validation
 	sandbox    *isolate.Sandbox
@@ -32,8 +32,9 @@ type Place struct {
 	preparing time.Duration // what it took to open the place
 }
 
-// Open opens the place where the commands of a validation run. It refuses where they
-// could use a credential there. Its errors carry their exit code.
+// Open opens the place where the commands of a validation run. If they could use a credential
+// there, it returns an error on a runner, and wherever this process has a token, unless
+// cfg.AllowCredentials is set; otherwise it logs a warning. Its errors carry their exit code.
 func Open(ctx context.Context, cfg Config, deps Deps) (*Place, error) {
 	v, err := newValidation(cfg, deps)
 	if err != nil {
@@ -53,7 +54,7 @@ func Open(ctx context.Context, cfg Config, deps Deps) (*Place, error) {
 	return p, nil
 }
 
-// Close removes what the place is made of. The error is what could not be removed.
+// Close removes what the place is made of. The errors say what could not be removed.
 func (p *Place) Close() []error {
 	return slices.DeleteFunc([]error{p.fixes.close(), p.sandbox.Close()}, func(err error) bool { return err == nil })
 }
@@ -109,8 +110,9 @@ func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, r
 	return result, reviews.details(), err
 }
 
-// split makes a worker for each group of directories, so that the projects there are checked at the
-// same time, each by a user of its own.
+// split makes a worker for each group of directories, so that projects of different groups are
+// checked at the same time. In a sandbox, each worker has a user of its own. If there can be no
+// workers, split returns none and sets noWorkers.
 func (p *Place) split(ctx context.Context, groups [][]string) (runners []phase.Runner) {
 	var workers []*isolate.Worker
 	workers, p.noWorkers = p.sandbox.Split(ctx, groups)

@@ -119,8 +119,7 @@ type validation struct {
 	credentials credentials // those that the commands could use
 }
 
-// open opens the place where the commands run. It refuses where they could use a
-// credential there.
+// open opens the place where the commands run, or refuses as Open says.
 func (v validation) open(ctx context.Context) (*isolate.Sandbox, error) {
 	v.sandbox.Credential = v.credentials.forbid()
 	sandbox, err := isolate.Open(ctx, v.sandbox)

@@ -35,10 +35,11 @@ key "checks", or the fields of --input override them.
 The formatter and the linter are those that the project's files name
 (docs/check-tools.md); where none is named, the check is not configured. What fails
 is fixed in the changed files and checked again, up to three times; --check-only
-changes nothing, and has fixes make suggestions in a copy. As root the commands run
-as a user that owns nothing, in a copy, and what was fixed there is written back. On
-a runner, fixes only make suggestions, and the commands do not run as another user
-who has credentials there, such as a token or those of a checkout.
+changes nothing, and has fixes make suggestions in a copy. As root on Linux the
+commands run as a user that owns nothing, in a copy, and what was fixed there is
+written back. On a runner, fixes only make suggestions, and without such a user the
+commands do not run if they could use credentials, such as a token or those of a
+checkout.
 
 The result goes to standard output as one JSON object, unless that is a terminal;
 'airlock schema phase-validation-output.json' describes it. --findings writes

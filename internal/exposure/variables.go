@@ -182,8 +182,9 @@ func (s *search) parent(pid string) string {
 	return ""
 }
 
-// VariableNamesCredential reports whether a variable has the name of a credential, or of something
-// that leads to one. Find lists it if its value can do so.
+// VariableNamesCredential reports whether the name of a variable alone says that its value is a
+// credential, or leads to one. Find lists such a variable only if its value can be one, or lead to
+// one.
 func VariableNamesCredential(name string) bool {
 	return knownVariables[name] != "" || credentialName.MatchString(name)
 }

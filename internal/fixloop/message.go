@@ -101,7 +101,7 @@ const (
 func (r Reason) sentence() string {
 	return map[Reason]string{
 		ReasonIterations:      "What failed still fails after the last iteration.",
-		ReasonTimeout:         "Time was up, and nothing came after the reminder either.",
+		ReasonTimeout:         "Time was up: nothing came even after a reminder, or validating took too long in one iteration.",
 		ReasonDeadlock:        "Nothing that failed was resolved in the last iterations.",
 		ReasonSpecialist:      "A check does not work: mend the check itself, or what it needs.",
 		ReasonCritical:        "The security review found a critical vulnerability, which a person has to look at.",

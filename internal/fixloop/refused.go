@@ -11,15 +11,15 @@ const (
 	CodeLate       Code = "late"       // it answers something that no longer counts
 	CodeDuplicate  Code = "duplicate"  // it happened before
 	CodeUnexpected Code = "unexpected" // nobody asked for it in this status
-	CodeConflict   Code = "conflict"   // there is nothing to decide, or it was decided before
-	CodeInvalid    Code = "invalid"    // its form is wrong
+	CodeConflict   Code = "conflict"   // the decision is not possible now, or it was decided before
+	CodeInvalid    Code = "invalid"    // its content is wrong, or a limit does not allow it
 )
 
 // Refused is the error about an event that changes nothing. The loop goes on as before.
 type Refused struct {
 	Code  Code
 	Event EventType
-	Why   string // a sentence with the next step
+	Why   string // the reason, for people; often with the next step
 }
 
 func (e *Refused) Error() string {

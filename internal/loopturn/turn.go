@@ -183,9 +183,9 @@ func (t *Turn) readComments(l *loopref.Log, comments []githubapi.CommentNow) err
 	return nil
 }
 
-// checkLogIsThere returns an error if a comment shows a loop newer than the newest one that has a
-// log: somebody has removed that log, and without the error the loop would begin again. newest is
-// nil if no loop has a log.
+// checkLogIsThere returns an error if a comment shows the loop that would begin next: somebody has
+// removed that loop's log, and without the error the loop would begin again. newest is the newest
+// loop that has a log, nil if none has one.
 func (t *Turn) checkLogIsThere(newest *loopref.Log, number int, comments []githubapi.CommentNow) error {
 	next := 1
 	if newest != nil {

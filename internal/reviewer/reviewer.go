@@ -72,8 +72,9 @@ type File struct {
 	// Deleted reports that the change deletes the file, which then has no text. Security lists the
 	// tests and the configuration that are lost with it.
 	Deleted bool
-	// Binary, Generated and Vendored are what the caller knows about the file. In a
-	// generated or vendored file only secrets are looked for.
+	// Binary, Generated and Vendored are what the caller knows about the file. In a generated or
+	// vendored file, Security looks only for secrets and, if the file is a workflow or an action, for
+	// the weaknesses of those. Code does not look into it.
 	Binary, Generated, Vendored bool
 	// Size is the size of a binary file in bytes.
 	Size int64
@@ -119,8 +120,9 @@ type Reviewer struct {
 	silencers *silencerTable
 }
 
-// New returns a reviewer that looks for secrets with the scanner. It returns an error if
-// the configuration names a rule or a precision that does not exist.
+// New returns a reviewer that looks for secrets with the scanner. It returns an error if Only, On or
+// Off of the configuration names a rule that does not exist, or if there is no such precision as
+// MinPrecision.
 func New(config Config, scanner *secrets.Scanner) (*Reviewer, error) {
 	built, err := builtIn()
 	if err != nil {

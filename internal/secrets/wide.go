@@ -31,8 +31,8 @@ func (s *Scanner) scanWide(path, text string, depth int) []Hit {
 	return hits
 }
 
-// wideRun returns the run of UTF-16 whose first zero byte is at zero: its offsets, and its
-// characters in ASCII. Nothing before the offset from belongs to it.
+// wideRun returns the run of UTF-16 whose first zero byte is at the offset zero: the run's offsets,
+// and its characters in ASCII. The run does not begin before the offset given by from.
 func wideRun(text string, from, zero int) (start, end int, plain []byte) {
 	start = zero
 	if zero > from && wideByte(text[zero-1]) { // little-endian
