@@ -270,6 +270,7 @@ func TestSkippedFilesAreListed(t *testing.T) {
 		File{Path: "nul.js", Text: "\x00" + injection},
 		File{Path: "pic.png", Binary: true, Size: 10},
 		File{Path: "v.js", Text: injection, Vendored: true},
+		File{Path: "action.yml", Text: "name: a\n", Generated: true},
 		File{Path: "a.unknown", Text: injection},
 		File{Path: "lib/a.PHP", Text: "<?php eval($_GET['a']); // NOSONAR\n"},
 		File{Path: "bin/a", Text: injection, Language: "javascript"},
@@ -286,6 +287,7 @@ func TestSkippedFilesAreListed(t *testing.T) {
 		{Path: "nul.js", Reason: "a binary file"},
 		{Path: "pic.png", Reason: "a binary file"},
 		{Path: "v.js", Reason: "a vendored file: only secrets were looked for"},
+		{Path: "action.yml", Reason: "a generated file: only secrets and the weaknesses of workflows were looked for"},
 		{Path: "lib/a.PHP", Reason: "there are no rules for PHP: only secrets were looked for", WithoutRules: true},
 	}
 	if diff := cmp.Diff(want, got.Skipped); diff != "" {

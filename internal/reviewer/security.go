@@ -92,17 +92,22 @@ const longestLine = 5000
 // In scripts that are written by hand the mean length is 30 to 50.
 const densestScript = 110
 
-// onlySecrets returns the reason why only secrets are looked for in a file, or "".
+// onlySecrets returns the reason why only secrets are looked for in a file, and in a workflow its
+// weaknesses, or "".
 func onlySecrets(f File) string {
+	looked := ": only secrets were looked for"
+	if workflowPath.MatchString(f.Path) {
+		looked = ": only secrets and the weaknesses of workflows were looked for"
+	}
 	switch {
 	case f.Generated:
-		return "a generated file: only secrets were looked for"
+		return "a generated file" + looked
 	case f.Vendored:
-		return "a vendored file: only secrets were looked for"
+		return "a vendored file" + looked
 	case f.language() != nil && f.isMinified():
-		return fmt.Sprintf("a line of more than %d bytes, as minified files have: only secrets were looked for", longestLine)
+		return fmt.Sprintf("a line of more than %d bytes, as minified files have%s", longestLine, looked)
 	case f.Changed != nil && f.withoutChanges().isPacked():
-		return "lines as long as packed scripts have: only secrets were looked for"
+		return "lines as long as packed scripts have" + looked
 	}
 	return ""
 }
