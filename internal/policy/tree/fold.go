@@ -1,7 +1,9 @@
 package tree
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -31,6 +33,45 @@ func foldProtected(path string) string {
 	// Turkish has an i without a dot and an I with one: some systems take them for i and I.
 	folded = strings.ReplaceAll(folded, "i\u0307", "i")
 	return norm.NFKC.String(withoutIgnored(folded))
+}
+
+// foldedRunes returns the characters that are one other character in the form that foldProtected
+// returns, in order, each with that one.
+var foldedRunes = sync.OnceValue(func() (all []foldedRune) {
+	// There is none after the supplement of the compatibility ideographs: what follows are
+	// ideographs, tags and private characters.
+	for r := rune(0); r <= 0x2fa1f; r++ {
+		if to := []rune(foldProtected(string(r))); len(to) == 1 && to[0] != r && utf8.ValidRune(r) {
+			all = append(all, foldedRune{r, to[0]})
+		}
+	}
+	return all
+})
+
+type foldedRune struct{ from, to rune }
+
+// foldRanges returns the folded forms of the characters in ranges that are not in ranges
+// themselves, other than a slash. A character whose folded form are several has none here.
+func foldRanges(ranges []charRange) (folded []charRange) {
+	var added []rune
+	for _, f := range foldedRunes() {
+		if contains(ranges, f.from) && !contains(ranges, f.to) && f.to != '/' {
+			added = append(added, f.to)
+		}
+	}
+	slices.Sort(added)
+	for _, r := range slices.Compact(added) {
+		if n := len(folded); n > 0 && folded[n-1].hi == r-1 {
+			folded[n-1].hi = r
+		} else {
+			folded = append(folded, charRange{r, r})
+		}
+	}
+	return folded
+}
+
+func contains(ranges []charRange, r rune) bool {
+	return slices.ContainsFunc(ranges, func(in charRange) bool { return in.lo <= r && r <= in.hi })
 }
 
 // foldCase folds case by Unicode's rules and by those of NTFS. NTFS compares names in upper case,

@@ -85,7 +85,7 @@ func (j *judgement) behindLinks() *patternSet {
 	}
 	add := func(path string, index int) {
 		if path != "" {
-			behind.addPlain(path, true, index)
+			behind.addPlain(foldProtected(path), true, index)
 		}
 	}
 	protected := j.rules.protected
@@ -95,14 +95,20 @@ func (j *judgement) behindLinks() *patternSet {
 			add(through, protected.paths[path])
 		}
 	}
-	for _, g := range protected.globs {
-		fixed := g.text[:max(strings.LastIndexByte(g.text[:strings.IndexAny(g.text, wildcards)], '/'), 0)]
-		if target, through, ok := j.resolve(fixed); ok {
-			text := strings.TrimPrefix(quoteWildcards.Replace(target)+g.text[len(fixed):], "/")
-			behind.globs = append(behind.globs, compiledGlob{text, g.index})
-			add(through, g.index)
+	resolveGlobs := func(globs []compiledGlob, spell func(target string) string) (resolved []compiledGlob) {
+		for _, g := range globs {
+			fixed := g.text[:max(strings.LastIndexByte(g.text[:strings.IndexAny(g.text, wildcards)], '/'), 0)]
+			if target, through, ok := j.resolve(fixed); ok {
+				text := strings.TrimPrefix(quoteWildcards.Replace(spell(target))+g.text[len(fixed):], "/")
+				resolved = append(resolved, compiledGlob{text, g.index})
+				add(through, g.index)
+			}
 		}
+		return resolved
 	}
+	behind.folded = resolveGlobs(protected.folded, foldProtected)
+	behind.globs = resolveGlobs(protected.globs, func(target string) string { return target })
+	behind.hasClass = protected.hasClass
 	return behind
 }
 
@@ -111,12 +117,11 @@ const wildcards = `*?[\`
 
 var quoteWildcards = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
 
-// resolve returns where a folded path leads and the changed link that it leads through, both folded.
-// It returns false if no link is on the way, or if one there is not allowed.
+// resolve returns where a path leads and the changed link that it leads through. It returns false
+// if no link is on the way, or if one there is not allowed.
 func (j *judgement) resolve(path string) (target, through string, ok bool) {
 	target, through, why := j.links.follow(link{"", path, false})
-	target, through = foldProtected(target), foldProtected(through)
-	return target, through, why == "" && (target != path || through != "")
+	return target, through, why == "" && (foldProtected(target) != foldProtected(path) || through != "")
 }
 
 // lookUpAbove returns the value of a path, or of a directory above it.

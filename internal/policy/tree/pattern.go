@@ -64,7 +64,7 @@ func checkSyntax(s string) error {
 		case '\\':
 			i++
 		case '[':
-			length, err := checkClass(s[i:])
+			_, length, err := readClass(s[i:])
 			if err != nil {
 				return err
 			}
@@ -96,36 +96,41 @@ func checkSyntax(s string) error {
 	return nil
 }
 
-// checkClass checks the class at the beginning of s and returns its length. A class
-// must not match a slash, because it stands for one character of a name. Nor may it contain a brace
-// or a comma, which expandBraces would take for part of a choice.
-func checkClass(s string) (length int, err error) {
-	before := rune(-1) // the first character of a range, if a "-" follows
+// charRange is the characters from lo to hi, both of them too.
+type charRange struct{ lo, hi rune }
+
+// readClass reads the class at the beginning of s. It returns the characters between its brackets,
+// a single one as a range of its own, and the class's length. A class must not match a slash,
+// because it stands for one character of a name. Nor may it contain a brace or a comma, which
+// expandBraces would take for part of a choice.
+func readClass(s string) (ranges []charRange, length int, err error) {
+	complete := true // whether the last of ranges cannot become longer
 	i := 1
-	if strings.HasPrefix(s, "[!") || strings.HasPrefix(s, "[^") {
+	if isNegated(s) {
 		i++
 	}
 	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == ']' {
-			return i + 1, nil
+			return ranges, i + 1, nil
 		}
-		if r == '-' && before >= 0 && i+1 < len(s) && s[i+1] != ']' {
+		if r == '-' && !complete && i+1 < len(s) && s[i+1] != ']' {
 			i++
 			if s[i] == '\\' {
 				i++
 			}
 			r, size = utf8.DecodeRuneInString(s[i:])
 			if strings.ContainsRune("{},", r) {
-				return 0, notInClass(r)
+				return nil, 0, notInClass(r)
 			}
-			if before > r {
-				return 0, fmt.Errorf("contains the range %c-%c, which is the wrong way round", before, r)
+			last := &ranges[len(ranges)-1]
+			if last.lo > r {
+				return nil, 0, fmt.Errorf("contains the range %c-%c, which is the wrong way round", last.lo, r)
 			}
-			if before <= '/' && '/' <= r {
-				return 0, fmt.Errorf("contains the range %c-%c, which includes a slash; a class stands for one character of a name", before, r)
+			if last.lo <= '/' && '/' <= r {
+				return nil, 0, fmt.Errorf("contains the range %c-%c, which includes a slash; a class stands for one character of a name", last.lo, r)
 			}
-			before, i = -1, i+size
+			last.hi, complete, i = r, true, i+size
 			continue
 		}
 		if r == '\\' {
@@ -133,11 +138,16 @@ func checkClass(s string) (length int, err error) {
 			r, size = utf8.DecodeRuneInString(s[i:])
 		}
 		if strings.ContainsRune("/{},", r) {
-			return 0, notInClass(r)
+			return nil, 0, notInClass(r)
 		}
-		before, i = r, i+size
+		ranges, complete, i = append(ranges, charRange{r, r}), false, i+size
 	}
-	return len(s), nil
+	return ranges, len(s), nil
+}
+
+// isNegated reports whether the class at the beginning of s stands for any other character.
+func isNegated(s string) bool {
+	return strings.HasPrefix(s, "[!") || strings.HasPrefix(s, "[^")
 }
 
 // notInClass returns the error about a character that a class must not contain.
@@ -155,7 +165,7 @@ func excludeSlash(pattern string) string {
 			i++
 			b.WriteByte(pattern[i])
 		case pattern[i] == '[': // another one in the class is a character
-			length, err := checkClass(pattern[i:])
+			_, length, err := readClass(pattern[i:])
 			if err != nil {
 				continue
 			}
@@ -171,6 +181,75 @@ func excludeSlash(pattern string) string {
 			i += length - 1
 		}
 	}
+	return b.String()
+}
+
+// plainText returns the text that a pattern without braces stands for. It returns false if the
+// pattern contains wildcards. A "\" at the end, which was before a slash, is left out.
+func plainText(pattern string) (text string, ok bool) {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '*', '?', '[':
+			return "", false
+		case '\\':
+			i++
+		}
+		if i < len(pattern) {
+			b.WriteByte(pattern[i])
+		}
+	}
+	return b.String(), true
+}
+
+// foldPattern returns a pattern without braces in the form for folded paths: it folds the texts
+// between the wildcards and the classes. The result does not match where a wildcard stands for one
+// character, or for the end of a text, but the folded form is not divided there: "?" for "ß", which
+// folds to "ss".
+func foldPattern(pattern string) string {
+	var b strings.Builder
+	for pattern != "" {
+		n := 0 // bytes of the text before the next wildcard
+		for n < len(pattern) && strings.IndexByte("*?[", pattern[n]) < 0 {
+			if pattern[n] == '\\' {
+				n++
+			}
+			n = min(n+1, len(pattern))
+		}
+		text, _ := plainText(pattern[:n])
+		b.WriteString(quoteWildcards.Replace(foldProtected(text)))
+		pattern = pattern[n:]
+		switch {
+		case strings.HasPrefix(pattern, "["):
+			ranges, length, _ := readClass(pattern)
+			b.WriteString(foldClass(pattern[:length], ranges))
+			pattern = pattern[length:]
+		case pattern != "":
+			b.WriteByte(pattern[0])
+			pattern = pattern[1:]
+		}
+	}
+	return b.String()
+}
+
+// foldClass returns a class to which the folded forms of its characters are added, other than a
+// slash; ranges are the characters. It excludes a slash from a negated class.
+func foldClass(class string, ranges []charRange) string {
+	var b strings.Builder
+	begin := 1
+	if isNegated(class) {
+		begin++
+	}
+	b.WriteString(class[:begin])
+	// What is added are ranges, before the class's own text: if that begins with a "-", the "-" is a
+	// character there, too.
+	if begin > 1 {
+		b.WriteString("/-/")
+	}
+	for _, r := range foldRanges(ranges) {
+		fmt.Fprintf(&b, `\%c-\%c`, r.lo, r.hi)
+	}
+	b.WriteString(class[begin:])
 	return b.String()
 }
 
@@ -190,7 +269,8 @@ const (
 	// allowing: the pattern must match the path from its beginning to its end.
 	allowing use = iota
 	// protecting: a pattern without a slash is a name in any directory; a pattern that
-	// matches a directory matches everything in it; case does not count.
+	// matches a directory matches everything in it; case does not count. A pattern matches what
+	// it matches with case, too: [!a] matches an A.
 	protecting
 	// freeing: a pattern without a slash is a name in any directory; a directory needs
 	// its slash or "/**".
@@ -222,7 +302,9 @@ type patternSet struct {
 	// those that are a plain path; both with their index in the list.
 	names, paths map[string]int
 	longest      int // bytes of the longest of paths
-	globs        []compiledGlob
+	// globs are the other patterns. If they are protecting, folded are the same, for folded paths.
+	globs, folded []compiledGlob
+	hasClass      bool // whether one of globs contains a class
 	// broken is the first pattern that cannot be read, and why.
 	broken, why string
 }
@@ -294,26 +376,30 @@ func (s *patternSet) add(pattern string, index int) {
 		text, dir, rooted = strings.TrimSuffix(text, "/**"), true, true
 	}
 	rooted = rooted || strings.Contains(text, "/")
-	if s.use == protecting {
-		text = foldProtected(text)
-		if !strings.ContainsAny(text, `*?[\`) {
-			s.addPlain(text, rooted, index)
+	if plain, ok := plainText(text); ok && s.use == protecting {
+		// A name that has a slash in its folded form is for doublestar.
+		if plain = foldProtected(plain); rooted || !strings.Contains(plain, "/") {
+			s.addPlain(plain, rooted, index)
 			return
 		}
 	}
-	text = excludeSlash(text)
+	begin := ""
 	if !rooted && s.use != allowing {
-		text = "**/" + text
+		begin = "**/"
 	}
+	exact := begin + excludeSlash(text)
+	s.hasClass = s.hasClass || strings.Contains(exact, "[")
 	switch {
 	case s.use == protecting:
-		// The pattern itself, too: with "/**" after it, "docs*" does not match "docs".
-		s.globs = append(s.globs, compiledGlob{text, index})
-		text += "/**"
+		folded := begin + foldPattern(text)
+		// The patterns themselves, too: with "/**" after it, "docs*" does not match "docs".
+		s.globs = append(s.globs, compiledGlob{exact, index}, compiledGlob{exact + "/**", index})
+		s.folded = append(s.folded, compiledGlob{folded, index}, compiledGlob{folded + "/**", index})
 	case dir:
-		text += "/**/*"
+		s.globs = append(s.globs, compiledGlob{exact + "/**/*", index})
+	default:
+		s.globs = append(s.globs, compiledGlob{exact, index})
 	}
-	s.globs = append(s.globs, compiledGlob{text, index})
 }
 
 func (s *patternSet) addPlain(text string, rooted bool, index int) {
@@ -330,12 +416,22 @@ func (s *patternSet) addPlain(text string, rooted bool, index int) {
 // find returns the index of a pattern that matches a path.
 func (s *patternSet) find(path string) (index int, ok bool) {
 	if s.use == protecting {
-		path = foldProtected(path)
-		if i, ok := s.findPlain(path); ok {
+		folded := foldProtected(path)
+		if i, ok := s.findPlain(folded); ok {
 			return i, true
 		}
+		if i, ok := findGlob(s.folded, folded); ok {
+			return i, true
+		}
+		if isASCII(path) && !s.hasClass {
+			return 0, false // globs match no ASCII path that folded does not match
+		}
 	}
-	for _, g := range s.globs {
+	return findGlob(s.globs, path)
+}
+
+func findGlob(globs []compiledGlob, path string) (index int, ok bool) {
+	for _, g := range globs {
 		if doublestar.MatchUnvalidated(g.text, path) {
 			return g.index, true
 		}

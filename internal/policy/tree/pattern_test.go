@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -87,6 +89,113 @@ func TestClassesAreDoublestars(t *testing.T) {
 	for _, p := range []string{"[!z-a]", "[!--z]", "[!!-~]", "[^+-9]"} {
 		if CheckPattern(p) == nil {
 			t.Errorf("%q is accepted", p)
+		}
+	}
+}
+
+// TestFoldedClasses asserts that a class in a protecting pattern matches a character if doublestar
+// matches it in upper or in lower case; and that a negated class matches what doublestar matches.
+func TestFoldedClasses(t *testing.T) {
+	var classes []string
+	ends := []string{"A", "M", "Z", "_", "a", "m", "z", "0", "~", `\[`, `\]`, "[", "ö", "Ö", "Å"}
+	for _, first := range ends {
+		classes = append(classes, first, "-"+first, first+"-", "x"+first+"B")
+		for _, second := range ends {
+			if isASCII(first) != isASCII(second) {
+				continue // signs between them are equal to other characters than those of their case
+			}
+			classes = append(classes, first+"-"+second, "X"+first+"-"+second+"-", "-"+first+"-"+second+"Ä")
+		}
+	}
+	accepted := 0
+	for _, class := range classes {
+		for _, p := range []string{"[" + class + "]", "[!" + class + "]", "[^" + class + "]"} {
+			if !doublestar.ValidatePattern(p) || CheckPattern(p) != nil {
+				continue // for the order of a range
+			}
+			accepted++
+			matches := Matcher([]string{p})
+			for c := rune(' '); c <= 'ÿ'; c++ {
+				if c == '/' || c > '~' && !unicode.IsLetter(c) || strings.ContainsRune("ªºµßÿ", c) {
+					continue
+				}
+				want := doublestar.MatchUnvalidated(p, string(c))
+				if !isNegated(p) {
+					want = want || doublestar.MatchUnvalidated(p, string(unicode.ToUpper(c))) || doublestar.MatchUnvalidated(p, string(unicode.ToLower(c)))
+				}
+				if got := matches(string(c)); got != want {
+					t.Errorf("%s matches %q: %t", p, c, got)
+				}
+				if got := matches("xx/" + string(c) + "/xx"); got != want {
+					t.Errorf("%s matches xx/%c/xx: %t", p, c, got)
+				}
+			}
+			if Matcher([]string{"x" + p + "x"})("x/x") {
+				t.Errorf("%s matches a slash", p)
+			}
+		}
+	}
+	if accepted < 500 {
+		t.Errorf("%d are accepted", accepted)
+	}
+}
+
+// TestFoldingNeverMatchesLess asserts that a protecting pattern matches each path that it matches
+// for doublestar. It asserts that the pattern also matches an ASCII path in upper case, unless a
+// class is negated.
+func TestFoldingNeverMatchesLess(t *testing.T) {
+	var patterns []string
+	parts := []string{"A", "b", "*", "?", "[!A]", "[Y-_]", "[!Y-_]", "ß", "[ß]", "[À-Ö]", "e\u0301", "[e\u0301]", "\u200d", "\\\u200d", "＊", "［", "\\［", "＼", "｛", "／", "℀", "[＋-．]", "[！]", `\*`, `\A`, `\[`}
+	for _, first := range parts {
+		for _, second := range append(parts, "") {
+			patterns = append(patterns, first+second, first+"/"+second+"b", "/"+first+second)
+		}
+	}
+	names := []string{"A", "b", "Z", "_", "^", "ß", "À", "e\u0301", "é", "\u200d", "＊", "［", "＼", "｛", "／", "℀", "－", "！", "*", "["}
+	var paths []string
+	for _, first := range names {
+		for _, second := range append(names, "") {
+			paths = append(paths, first+second, first+"/"+second+"b")
+		}
+	}
+	matched := 0
+	for _, p := range patterns {
+		if CheckPattern(p) != nil {
+			t.Fatalf("%q is refused", p)
+		}
+		reference, matches := "**/"+p, Matcher([]string{p})
+		if strings.Contains(p, "/") {
+			reference = strings.TrimPrefix(p, "/")
+		}
+		for _, path := range paths {
+			if !doublestar.MatchUnvalidated(reference, path) {
+				continue
+			}
+			matched++
+			if !matches(path) || !matches(path+"/x") {
+				t.Errorf("%q does not match %q", p, path)
+			}
+			if isASCII(path) && !strings.Contains(p, "[!") && !matches(strings.ToUpper(path)) {
+				t.Errorf("%q matches %q, but not in upper case", p, path)
+			}
+		}
+	}
+	if matched < 1000 {
+		t.Errorf("%d paths are matched", matched)
+	}
+	for p, path := range map[string]string{"[À-ß]x": "àX", "[０-９]": "5", "[Ａ-Ｚ]": "b", "[K]": "\u212a", "[x｛]": "{", "℀": "X/℀", "＊": "*", "/a／b": "A／B", `docs\/`: "DOCS/x", `docs\/**`: "Docs", `D*\/`: "docs/x"} {
+		if !Matcher([]string{p})(path) {
+			t.Errorf("%q does not match %q", p, path)
+		}
+	}
+}
+
+// TestFoldedRunesAreAll asserts that no character after the last one that foldedRunes looks at is
+// one other character in its folded form.
+func TestFoldedRunesAreAll(t *testing.T) {
+	for r := foldedRunes()[len(foldedRunes())-1].from + 1; r <= unicode.MaxRune; r++ {
+		if to := []rune(foldProtected(string(r))); len(to) == 1 && to[0] != r && utf8.ValidRune(r) {
+			t.Errorf("%U folds to %U", r, to[0])
 		}
 	}
 }
