@@ -85,7 +85,7 @@ func failing() checkreport.Input {
 			{Tool: "ESLint", Path: ".eslintrc.json", Text: "the file, with 9 settings", Scope: "project", TakesOut: true}, {Tool: "the test runner", Path: "api/a_test.go", Line: 5, Text: "2 tests: TestC, TestD <img src=x> @octocat", Scope: "file", TakesOut: true},
 		},
 		Suppressed: []checkreport.Suppressed{{Rule: "go-tls", Path: "api/c.go", Line: 8, Message: "TLS is off", Reason: "a test server"}},
-		Skipped:    []checkreport.Skipped{{Path: "logo.png", Reason: "it is binary"}, {Path: "index.php", Reason: "there are no rules for PHP: only secrets were looked for", Language: "PHP"}, {Path: "A.cs", Reason: "there are no rules for C#", Language: "C#"}},
+		Skipped:    []checkreport.Skipped{{Path: "logo.png", Reason: "it is binary"}, {Path: "index.php", Reason: "there are no rules for PHP: the built-in security review only looked for secrets", Language: "PHP"}, {Path: "A.cs", Reason: "there are no rules for C#", Language: "C#"}},
 		Notes:      []string{"What changed is compared with main."},
 	}
 }

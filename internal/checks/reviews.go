@@ -233,7 +233,7 @@ func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]re
 		}
 		file.Generated, file.Vendored = leftOut(f, check)
 		if (file.Generated || file.Vendored) && !isBinary && check == phase.CodeReview && len(r.security.parts) == 0 {
-			skipped = append(skipped, reviewer.Skipped{Path: f.Path, Reason: "a generated or vendored file: the code review leaves it out"})
+			skipped = append(skipped, reviewer.Skipped{Path: f.Path, Reason: "a generated or vendored file: the built-in code review leaves it out"})
 			continue
 		}
 		files = append(files, file)

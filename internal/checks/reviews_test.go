@@ -149,7 +149,7 @@ func TestBuiltInAlone(t *testing.T) {
 	for _, s := range d.skipped {
 		skipped = append(skipped, s.Path+": "+s.Reason)
 	}
-	want := []string{"link: it is link", "gen.go: a generated file: only the security review looked at it", "logo.png: a binary file", "vendor/v.go: a vendored file: only secrets were looked for"}
+	want := []string{"link: it is link", "gen.go: a generated file: the built-in code review leaves it out", "logo.png: a binary file", "vendor/v.go: a vendored file: the built-in security review only looked for secrets"}
 	for _, w := range want {
 		if n := strings.Count(strings.Join(skipped, "\n"), w); n != 1 {
 			t.Errorf("skipped %q; want %q once", skipped, w)
@@ -424,22 +424,25 @@ func TestFilesWithoutATextAreListed(t *testing.T) {
 	}
 }
 
-// TestCodeReviewAlone asserts that the code review lists the files that it leaves out to the
-// security review if there is none.
+// TestCodeReviewAlone asserts that the built-in code review lists the files that it leaves out to
+// the security review if there is none. It asserts that it lists them as left out by itself alone: a
+// plug-in may read them.
 func TestCodeReviewAlone(t *testing.T) {
-	r, _ := openReviews(t, reviewsConfig{Checks: config.Checks{SkipSecurityReview: true}}, nil)
-	if r.securityReview() != nil {
-		t.Error("there is a security review, which no reviewer does")
-	}
-	if _, err := r.codeReview()(t.Context(), request(t, set())); err != nil {
-		t.Fatal(err)
-	}
 	want := []reviewer.Skipped{
-		{Path: "gen.go", Reason: "a generated or vendored file: the code review leaves it out"}, {Path: "link", Reason: "it is link"}, {Path: "logo.png", Reason: "a binary file"},
-		{Path: "vendor/v.go", Reason: "a generated or vendored file: the code review leaves it out"},
+		{Path: "gen.go", Reason: "a generated or vendored file: the built-in code review leaves it out"}, {Path: "link", Reason: "it is link"}, {Path: "logo.png", Reason: "a binary file"},
+		{Path: "vendor/v.go", Reason: "a generated or vendored file: the built-in code review leaves it out"},
 	}
-	if diff := cmp.Diff(want, r.details().skipped); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for name, plugIns := range map[string][]plugin.Config{"alone": nil, "next to a plug-in for the entire repository": {{Name: "p", Command: "p ./..."}}} {
+		r, _ := openReviews(t, reviewsConfig{Checks: config.Checks{SkipSecurityReview: true, Plugins: plugIns}}, func(string, int) (string, int, error) { return "", 0, nil })
+		if r.securityReview() != nil {
+			t.Error("there is a security review, which no reviewer does")
+		}
+		if _, err := r.codeReview()(t.Context(), request(t, set())); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, r.details().skipped); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func (r *Reviewer) code(f File) reviewed {
 	c := &codeFile{source: &source{path: f.Path}, reviewer: r, file: f}
 	switch {
 	case f.Generated:
-		return reviewed{skipped: "a generated file: only the security review looked at it"}
+		return reviewed{skipped: "a generated file: the built-in code review leaves it out"}
 	case f.Vendored:
 		return reviewed{} // the security review lists it
 	case f.Binary:
@@ -62,7 +62,7 @@ func (r *Reviewer) code(f File) reviewed {
 	c.source = scan(f.Path, f.Text, lang)
 	c.conflicts()
 	if c.copiedUntil() > 0 {
-		return reviewed{findings: c.found, ignores: ignores(f.Text, c.source), skipped: "a copy of a library or made by a compiler, as its beginning shows: only conflicts were looked for"}
+		return reviewed{findings: c.found, ignores: ignores(f.Text, c.source), skipped: "a copy of a library or made by a compiler, as its beginning shows: the built-in code review only looked for conflicts"}
 	}
 	c.leftovers()
 	c.swallowed()

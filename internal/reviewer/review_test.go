@@ -283,12 +283,12 @@ func TestSkippedFilesAreListed(t *testing.T) {
 	}
 	want := []Skipped{
 		{Path: "big.js", Reason: "larger than 19.6 KiB"},
-		{Path: "min.js", Reason: "a line of more than 5000 bytes, as minified files have: only secrets were looked for"},
+		{Path: "min.js", Reason: "a line of more than 5000 bytes, as minified files have: the built-in security review only looked for secrets"},
 		{Path: "nul.js", Reason: "a binary file"},
 		{Path: "pic.png", Reason: "a binary file"},
-		{Path: "v.js", Reason: "a vendored file: only secrets were looked for"},
-		{Path: "action.yml", Reason: "a generated file: only secrets and the weaknesses of workflows were looked for"},
-		{Path: "lib/a.PHP", Reason: "there are no rules for PHP: only secrets were looked for", WithoutRules: true},
+		{Path: "v.js", Reason: "a vendored file: the built-in security review only looked for secrets"},
+		{Path: "action.yml", Reason: "a generated file: the built-in security review only looked for secrets and the weaknesses of workflows"},
+		{Path: "lib/a.PHP", Reason: "there are no rules for PHP: the built-in security review only looked for secrets", WithoutRules: true},
 	}
 	if diff := cmp.Diff(want, got.Skipped); diff != "" {
 		t.Error(diff)

@@ -29,7 +29,7 @@ func (r *Reviewer) security(f File) reviewed {
 		if lang := f.language(); lang != nil {
 			s = scan(f.Path, f.Text, lang)
 			if end := s.copiedUntil(); end > 0 && f.hadLines(1, s.line(int32(end-1))) {
-				out.skipped = "a copy of a library, or made by a compiler, as its beginning shows: only secrets were looked for"
+				out.skipped = "a copy of a library, or made by a compiler, as its beginning shows: the built-in security review only looked for secrets"
 			} else if r.config.Tests || !testPath.MatchString(f.Path) && !taskPath.MatchString(f.Path) && !isExample(f.Path) {
 				out.findings = append(out.findings, matchPack(s, r.packs[lang.name], r.config.selects)...)
 			}
@@ -47,7 +47,7 @@ func (r *Reviewer) security(f File) reviewed {
 		out.silences = append(r.silencers.silences(&f, s), r.silencers.takenOut(&f)...)
 		out.tests = f.tests()
 		if name := LanguageWithoutRules(f.Path); name != "" && s == nil { // a review that passes must not seem to have read the file
-			out.skipped, out.withoutRules = "there are no rules for "+name+": only secrets were looked for", true
+			out.skipped, out.withoutRules = "there are no rules for "+name+": the built-in security review only looked for secrets", true
 		}
 	}
 	return out
@@ -95,9 +95,9 @@ const densestScript = 110
 // onlySecrets returns the reason why only secrets are looked for in a file, and in a workflow its
 // weaknesses, or "".
 func onlySecrets(f File) string {
-	looked := ": only secrets were looked for"
+	looked := ": the built-in security review only looked for secrets"
 	if workflowPath.MatchString(f.Path) {
-		looked = ": only secrets and the weaknesses of workflows were looked for"
+		looked = ": the built-in security review only looked for secrets and the weaknesses of workflows"
 	}
 	switch {
 	case f.Generated:
