@@ -292,9 +292,11 @@ func (n node) test(name string) commandLine {
 // formatting returns how the project's own scripts check and fix the format; ok is false if none
 // does. A script that writes is replaced by its check form: another script, or the tool's own
 // option. A script without a check form is judged by the files that it changes. The first of tools
-// fixes if no script does.
+// fixes if no script does. What a script runs counts, not its name: "format" may only check.
 func (n node) formatting(tools []candidate) (c candidate, ok bool) {
-	writes := first(n.scripts, "format", "fmt", "format:write", "format:fix", "prettier:write", "prettier:fix", "prettier", "prettify")
+	writing := maps.Clone(n.scripts)
+	maps.DeleteFunc(writing, func(_, text string) bool { return readScript(text).onlyChecksFormat() })
+	writes := first(writing, "format", "fmt", "format:write", "format:fix", "prettier:write", "prettier:fix", "prettier", "prettify")
 	check := first(n.scripts, "format:check", "format-check", "check:format", "check-format", "fmt:check", "check:fmt", "prettier:check", "check:prettier", "lint:format", "lint:prettier", "format:ci", "format:test", "test:format")
 	if check == "" {
 		for _, name := range slices.Sorted(maps.Keys(n.scripts)) {
@@ -303,10 +305,6 @@ func (n node) formatting(tools []candidate) (c candidate, ok bool) {
 				break
 			}
 		}
-	}
-	onlyChecks := check == writes || readScript(n.scripts[writes]).onlyChecksFormat()
-	if onlyChecks && writes != "format" && writes != "fmt" { // these two names say that they write
-		writes = "" // such as "prettier": "prettier --check ."
 	}
 	if check != "" {
 		c = candidate{check: n.run(check, "")}
