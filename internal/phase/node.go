@@ -73,9 +73,8 @@ func (p *project) setNodeTests(dir string, n node, m *manifest, c *commands) {
 	}
 	runs := runsSomething(m.idle[idle])
 	switch {
-	case loses && (p.diff == nil || runs):
-		// The placeholder of npm init fails and says why. Without a diff, it is not known whether the
-		// change edits the script, which then decides.
+	case loses && runs:
+		// The placeholder of npm init fails and says why.
 		c.tests = checksOnly(n.test(idle))
 	case loses:
 		c.lostTests = fmt.Sprintf("the change to package.json may remove tests, and leaves the script '%s', which runs no tests (%s): let it run them", idle, shortScript(m.idle[idle]))
@@ -88,7 +87,8 @@ func (p *project) setNodeTests(dir string, n node, m *manifest, c *commands) {
 func shortScript(script string) string { return text.Truncate(text.OneLine(script), 80) }
 
 // losesTests reports whether the change may have removed the tests from a directory's package.json.
-// Then their check is not skipped.
+// Then their check is not skipped. Without a diff, every line of a changed package.json counts as
+// changed.
 func (p *project) losesTests(dir string) bool {
 	name := path.Join(p.prefix, dir, "package.json")
 	i := slices.IndexFunc(p.diff, func(f changes.ChangedFile) bool { return f.Path == name })

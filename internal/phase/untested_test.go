@@ -75,6 +75,40 @@ func TestPackagesWithoutTests(t *testing.T) {
 	}
 }
 
+// TestPackagesWithoutTestsAndDiff asserts that without a diff, a change of package.json counts as one
+// that takes tests away: what is there instead of tests never passes.
+func TestPackagesWithoutTestsAndDiff(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		manifest, changed, command string
+		status                     phase.Status
+	}{
+		{`{"scripts": {"test": "true"}}`, "package.json", "", phase.Fail},
+		{`{"scripts": {"test": "echo none; exit 0"}}`, "package.json", "", phase.Fail},
+		{`{"scripts": {"test:unit": ":"}}`, "package.json", "", phase.Fail},
+		{`{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`, "package.json", "npm test", phase.Fail},
+		{"{}", "package.json", "npm test", phase.Fail},
+		{`{"scripts": {"test": "jest", "test:unit": "true"}}`, "package.json", "npm test", phase.Pass},
+		{`{"scripts": {"test": "true"}}`, "a.js", "", phase.Skipped},
+		{"{}", "a.js", "", phase.Skipped},
+	} {
+		dir := files(t, map[string]string{"package.json": tt.manifest, "a.js": "y\n"})
+		exit := 0
+		if tt.status == phase.Fail && tt.command != "" {
+			exit = 1
+		}
+		s := newStage(t, dir, map[string][]step{"npm test": {{code: exit}}, "npm run test:unit": {{}}})
+		job := phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{tt.changed}}}
+		r := validate(t, job, phase.Config{CheckOnly: true}, s.deps())
+		if got := r.Output.Checks.Tests; got.Command != tt.command || got.Status != tt.status {
+			t.Errorf("%s, changed %s: %q, %s; want %q, %s", tt.manifest, tt.changed, got.Command, got.Status, tt.command, tt.status)
+		}
+		if problems := strings.Join(checkOf(r, phase.Tests).Problems, "\n"); tt.status == phase.Fail && tt.command == "" && !strings.Contains(problems, "which runs no tests") {
+			t.Errorf("%s: %q", tt.manifest, problems)
+		}
+	}
+}
+
 // TestProjectsWithoutTests asserts that a project of Python or Ruby without anything like a test
 // does not fail because its runner finds no test, unless the change takes tests away.
 func TestProjectsWithoutTests(t *testing.T) {
