@@ -41,18 +41,37 @@ func (r *rspecReader) line(line string) {
 		r.example, r.loading.current = m[1], nil
 		return
 	}
-	if rest, ok := strings.CutPrefix(line, "An error occurred while loading "); ok {
-		path := strings.TrimSuffix(rest, ".")
+	if f, ok := rspecLoading(line); ok {
 		r.example = ""
-		r.loading.begin(Failure{Unit: path, Path: path, Cause: Build})
+		r.loading.begin(f)
 		return
 	}
 	r.detail(line)
 }
 
+// rspecLoading returns the failure that a line reports: a file that could not be loaded.
+func rspecLoading(line string) (f Failure, ok bool) {
+	path, ok := strings.CutPrefix(line, "An error occurred while loading ")
+	path = strings.TrimSuffix(strings.TrimSuffix(path, rspecSimilar), ".")
+	return Failure{Unit: path, Path: path, Cause: Build}, ok
+}
+
+// rspecSimilar follows the name of a file in which a "require" fails, if other files of specs have
+// similar names. Each of the next lines begins with rspecSuggestion and names one of them.
+const (
+	rspecSimilar    = " - Did you mean?"
+	rspecSuggestion = "                    rspec ./"
+)
+
+// isRSpecDetail reports whether a line may belong to the message of a failure.
+func isRSpecDetail(line string) bool {
+	text := strings.TrimSpace(line)
+	return text != "" && !strings.HasPrefix(text, "# ") && !strings.HasPrefix(line, rspecSuggestion)
+}
+
 func (r *rspecReader) detail(line string) {
 	text := strings.TrimSpace(line)
-	if text == "" || strings.HasPrefix(text, "# ") {
+	if !isRSpecDetail(line) {
 		return
 	}
 	if strings.HasPrefix(line, "Finished in ") {
@@ -71,7 +90,8 @@ func (r *rspecReader) totals(ran, failed int) {
 	r.recognised = true
 }
 
-// end names the failures, which are listed after the totals.
+// end names the failures: the files that could not be loaded, which are reported before the totals,
+// and the failed examples, which are listed after them.
 func (r *rspecReader) end() {
 	named := append(r.loading.list, r.listed...)
 	if r.tally.ended {
@@ -83,6 +103,7 @@ func (r *rspecReader) end() {
 
 // rspecLog is what rspec --format json prints.
 type rspecLog struct {
+	Messages []string // what rspec has to say in addition to the examples
 	Examples []struct {
 		Description string `json:"full_description"`
 		Status      string
@@ -93,6 +114,23 @@ type rspecLog struct {
 	Summary struct {
 		Outside int `json:"errors_outside_of_examples_count"`
 	}
+}
+
+// loading returns the files that could not be loaded, at most as many as the summary counts errors.
+func (log rspecLog) loading() []Failure {
+	var files failureList
+	for _, message := range log.Messages {
+		files.current = nil
+		for line := range strings.Lines(withoutEscapes(message)) {
+			line = strings.TrimRight(line, "\r\n")
+			if f, ok := rspecLoading(line); ok {
+				files.begin(f)
+			} else if isRSpecDetail(line) {
+				files.describe(strings.TrimSpace(line), maxMessage)
+			}
+		}
+	}
+	return files.list[:min(len(files.list), max(log.Summary.Outside, 0))]
 }
 
 func (log rspecLog) report(c *collector) {
@@ -106,7 +144,9 @@ func (log rspecLog) report(c *collector) {
 			c.fail(Failure{Name: e.Description, Cause: Crash, Path: e.Path, Line: e.Line, Message: "the run ended in this example"})
 		}
 	}
-	for range min(log.Summary.Outside, 1_000_000) {
+	loading := log.loading()
+	c.failAll(loading)
+	for range min(log.Summary.Outside, 1_000_000) - len(loading) {
 		c.fail(Failure{Cause: Build, Message: "an error occurred outside of the examples"})
 	}
 	c.tally.ended, c.tally.noTests = true, !ran
