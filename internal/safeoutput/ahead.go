@@ -69,45 +69,56 @@ func (a *ahead) skippable(text, line []byte, eof bool) (width int, known bool) {
 		}
 		return len(line), true
 	}
-	// The scan finds the object open. If the line ends with a brace all the same, the scan has most
-	// likely taken this brace for part of a string, because one of the line's quotes closes a string
-	// of an earlier line.
+	// The scan finds the object open. If the line ends with a brace all the same, this brace may be the
+	// end of the open record: one of the line's quotes closes a string of an earlier line, and the scan
+	// has taken the brace for part of a string, or for the end of an object in this one. If that is
+	// what it is, the record is not read, but nothing that a text quotes is taken for a request.
 	if l := trim(line); l[len(l)-1] == '}' {
 		return 0, true
 	}
-	width, known = a.object(text, object, eof)
-	return max(width, len(line)), known
+	end, known := a.object(text, object, eof)
+	if end == 0 {
+		return len(line), known
+	}
+	nl := bytes.IndexByte(text[end:], '\n')
+	if nl < 0 && !eof && len(text)-end < maxObject {
+		return 0, false
+	}
+	width = len(text)
+	if nl >= 0 {
+		width = end + nl + 1
+	}
+	if continuesRecord(trim(text[end:width])) {
+		return 0, true
+	}
+	return width, true
 }
 
-// object returns the width of the lines of the safe output over several lines that begins at
-// text[from:]; 0 if none begins there. It also returns whether that is known.
-func (a *ahead) object(text []byte, from int, eof bool) (width int, known bool) {
-	const most = 1 << 20
+// maxObject is how many bytes are searched for the end of a safe output over several lines, and of
+// the last of these lines.
+const maxObject = 1 << 20
+
+// object returns the offset after the safe output over several lines that begins at text[from:]; 0
+// if none begins there. It also returns whether that is known.
+func (a *ahead) object(text []byte, from int, eof bool) (end int, known bool) {
 	if a.searched < a.noObjects {
 		return 0, true
 	}
 	var f frame
-	n := f.scan(text[from:min(len(text), from+most)])
+	n := f.scan(text[from:min(len(text), from+maxObject)])
 	switch {
-	case n < 0 && !eof && len(text)-from < most:
+	case n < 0 && !eof && len(text)-from < maxObject:
 		return 0, false
 	case n < 0:
-		a.noObjects = a.searched + int64(min(len(text), from+most))
+		a.noObjects = a.searched + int64(min(len(text), from+maxObject))
 		return 0, true
 	}
-	end := from + n
-	nl := bytes.IndexByte(text[end:], '\n')
-	switch {
-	case nl < 0 && !eof && len(text)-end < most:
-		return 0, false
-	case nl < 0:
-		nl = len(text) - end - 1
-	}
+	end = from + n
 	if object := text[from:end]; !isJSON(object) || !namesKind(object) {
 		a.noObjects = a.searched + int64(end)
 		return 0, true
 	}
-	return end + nl + 1, true
+	return end, true
 }
 
 // continuesRecord reports whether a trimmed line that does not begin a record ends a string, an
