@@ -33,15 +33,18 @@ func (t *turn) requestFix(which func(*check) bool) error {
 	return nil
 }
 
-// awaitsFix refuses a fixer's event that does not answer the current fix request.
+// awaitsFix refuses a fixer's event that does not answer the current fix request. An event of a later
+// iteration than that of the last request answers a request that was never made, and is invalid. In
+// an escalated loop it is late if it is of the loop's iteration, which may have had no request.
 func (t *turn) awaitsFix(e Event) error {
+	isEscalated := t.Op == nil
 	switch {
-	case t.Request == nil || e.Iteration > t.Iteration || e.Iteration < 1:
+	case t.Request == nil, e.Iteration < 1, e.Iteration > t.Iteration, e.Iteration > t.Request.Iteration && !isEscalated:
 		return refused(e, CodeInvalid, fmt.Sprintf("there is no fix request of iteration %d", e.Iteration))
-	case e.Iteration < t.Request.Iteration, t.Request.Iteration < t.Iteration, t.Op != nil && t.Op.Kind != WorkFix:
-		return refused(e, CodeLate, fmt.Sprintf("the loop does not wait for a fix of iteration %d", e.Iteration))
-	case t.Op == nil:
+	case isEscalated && e.Iteration == t.Iteration:
 		return refused(e, CodeLate, "the loop is escalated and waits for a person; push the fix, or decide fixed")
+	case e.Iteration < t.Request.Iteration, isEscalated, t.Op.Kind != WorkFix:
+		return refused(e, CodeLate, fmt.Sprintf("the loop does not wait for a fix of iteration %d", e.Iteration))
 	}
 	return nil
 }

@@ -143,13 +143,17 @@ func TestNonsenseGivesTimeForAnotherAnswer(t *testing.T) {
 }
 
 // An answer to a request that is over is late, one to a request that was never made is invalid, and
-// a second start is a duplicate.
+// a second start is a duplicate. While the loop is escalated, an answer of its iteration is late, too:
+// it waits for a person, whether it has asked for a fix in this iteration or not.
 func TestAnswersOfAFixerThatAreLate(t *testing.T) {
 	p := begun(t, Loop{})
 	p.results(failing(Tests, "a", "b"))
 	p.send(Event{Type: EventFixStarted, Iteration: 1})
 	p.wantRefused(Event{Type: EventFixStarted, Iteration: 1}, CodeDuplicate)
 	p.fix("tried")
+	for iteration, want := range map[int]Code{0: CodeInvalid, 1: CodeLate, 2: CodeInvalid, 3: CodeInvalid} {
+		p.wantRefused(Event{Type: EventFixDone, Iteration: iteration}, want) // the checks run
+	}
 	p.results(failing(Tests, "a"))
 	for iteration, want := range map[int]Code{0: CodeInvalid, 1: CodeLate, 3: CodeInvalid, -1: CodeInvalid} {
 		p.wantRefused(Event{Type: EventFixDone, Iteration: iteration}, want)

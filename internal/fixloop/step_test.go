@@ -508,6 +508,8 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 		"fix before a request":       {validating, Event{Type: EventFixDone, Iteration: 1}, CodeInvalid},
 		"fix of no iteration":        {awaiting, Event{Type: EventFixDone}, CodeInvalid},
 		"fix of the future":          {awaiting, Event{Type: EventFixDone, Iteration: 2}, CodeInvalid},
+		"fix that nobody asked for":  {rechecking, Event{Type: EventFixDone, Iteration: 2}, CodeInvalid},
+		"start that nobody asked":    {rechecking, Event{Type: EventFixStarted, Iteration: 2}, CodeInvalid},
 		"second fix":                 {rechecking, Event{Type: EventFixDone, Iteration: 1}, CodeLate},
 		"late start of the fixer":    {rechecking, Event{Type: EventFixStarted, Iteration: 1}, CodeLate},
 		"late crash of the fixer":    {rechecking, Event{Type: EventFixFailed, Iteration: 1}, CodeLate},
