@@ -370,8 +370,8 @@ func isTaskLine(s string) bool {
 	return strings.IndexByte(" \t\v\f", t[3]) >= 0
 }
 
-// openBlock opens a block of the kind and with the number that blockStart returned and
-// reports whether it is a leaf.
+// openBlock opens a block of the kind and with the number that blockStart returned, or an
+// IndentedCodeBlock, which blockStart does not look for, and reports whether it is a leaf.
 func (s *scanner) openBlock(kind BlockKind, number int) bool {
 	l := &s.line
 	rest := s.src[l.nonspace:l.end]
