@@ -141,6 +141,7 @@ func TestIgnoring(t *testing.T) {
 func TestWhoIsJudgedDoesNotSilenceTheJudge(t *testing.T) {
 	const ignoreHigh, ignoreMedium = "// airlock:ignore javascript/sql-injection c is a number", "// airlock:ignore javascript/weak-hash a cache key"
 	medium := `const h = crypto.createHash("md5").update(req.body.password);`
+	const ignoreRun, run, title = "# airlock:ignore expression-injection ours", "run: echo ${{", "  github.event.issue.title }}"
 	secret, ignoreSecret := "T="+credential(), "# airlock:ignore secret an example of the documents"
 	line := func(first, last int) []changes.Span { return []changes.Span{{First: first, Last: last}} }
 	for _, c := range []struct {
@@ -162,6 +163,11 @@ func TestWhoIsJudgedDoesNotSilenceTheJudge(t *testing.T) {
 		{"code of a high severity that is moved below an old comment", File{Path: "a.js", Text: ignoreHigh + "\n" + injection + "\nf();\n", Changed: line(2, 2), Patch: "@@ -1,3 +1,3 @@\n " + ignoreHigh + "\n+" + injection + "\n f();\n-" + injection}, true, false, false},
 		{"code of a high severity that is moved, and a comment from elsewhere", File{Path: "a.js", Text: ignoreHigh + "\n" + injection + "\nf();\n", Changed: line(1, 2), Patch: "@@ -1,3 +1,3 @@\n-" + injection + "\n+" + ignoreHigh + "\n+" + injection + "\n f();\n-" + ignoreHigh}, true, false, true},
 		{"code of a high severity that is indented below its comment", File{Path: "a.js", Text: ignoreHigh + "\n\t" + injection, Changed: line(2, 2), Patch: "@@ -1,2 +1,2 @@\n " + ignoreHigh + "\n-" + injection + "\n+\t" + injection}, false, true, false},
+		{"a new line of a finding of two, below an old comment", File{Path: "action.yml", Text: ignoreRun + "\n" + run + "\n" + title, Changed: line(3, 3)}, true, false, false},
+		{"a finding of two lines that is moved with its comment", File{Path: "action.yml", Text: ignoreRun + "\n" + run + "\n" + title, Changed: line(1, 3),
+			Patch: "@@ -1,3 +1,3 @@\n- " + ignoreRun + "\n- " + run + "\n- " + title + "\n+" + ignoreRun + "\n+" + run + "\n+" + title}, false, true, false},
+		{"a finding of two lines that is moved with its comment, and its last line from elsewhere", File{Path: "action.yml", Text: ignoreRun + "\n" + run + "\n" + title, Changed: line(1, 3),
+			Patch: "@@ -1,4 +1,3 @@\n- " + ignoreRun + "\n- " + run + "\n-   b }}\n- " + title + "\n+" + ignoreRun + "\n+" + run + "\n+" + title}, true, false, false},
 		{"a new secret", File{Path: "a.env", Text: secret + " " + ignoreSecret + "\n"}, true, false, true},
 		{"a secret below an old comment", File{Path: "a.env", Text: ignoreSecret + "\n" + secret + "\n", Changed: line(2, 2)}, true, false, false},
 	} {

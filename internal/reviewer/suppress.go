@@ -81,15 +81,18 @@ func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
 // counts reports whether a comment suppresses a finding, and whether the change adds the
 // comment. Whoever is judged must not silence the judge: only a comment that the base has
 // counts, unless Config.NewSuppressions is set. For secrets and findings of high or critical
-// severity the base must have the comment in any case, and also the line of the finding, because
+// severity the base must have the comment in any case, and also the lines of the finding, because
 // new code below an old comment is another weakness. A line that the change only indents or moves
-// counts as one of the base if its comment came along.
+// counts as one of the base if its comment, or the finding's line before it, came along.
 func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts, isNew bool) {
 	line := f.Range.StartLine
 	movedTogether := file.had(by.line, line)
-	hadLine, hadComment := file.hadLines(line, line) || movedTogether, file.hadLines(by.line, by.line) || movedTogether
+	hadLines, hadComment := file.hadLines(line, line) || movedTogether, file.hadLines(by.line, by.line) || movedTogether
+	for line++; line <= f.Range.EndLine; line++ {
+		hadLines = hadLines && (file.hadLines(line, line) || file.had(line-1, line))
+	}
 	if strings.HasPrefix(f.Rule, secretRule) || f.Severity == finding.High || f.Severity == finding.Critical {
-		return hadComment && hadLine, !hadComment
+		return hadComment && hadLines, !hadComment
 	}
 	return hadComment || r.config.NewSuppressions, !hadComment
 }

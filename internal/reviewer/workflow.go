@@ -1,7 +1,6 @@
 package reviewer
 
 import (
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -22,8 +21,9 @@ var (
 
 // workflowFile is a workflow or an action under security review.
 type workflowFile struct {
+	*source
 	reviewer *Reviewer
-	path     string
+	yaml     *yamlText
 	events   wordSet // that start the workflow
 	found    []finding.Finding
 }
@@ -31,12 +31,13 @@ type workflowFile struct {
 // workflow reviews a GitHub workflow or action. A file that is not YAML has no findings:
 // GitHub does not run it.
 func (r *Reviewer) workflow(f File) []finding.Finding {
+	f.Text = strings.TrimLeft(f.Text, "\ufeff") // byte order marks: the library counts none, and misreads two
 	var document yaml.Node
 	if yaml.Unmarshal([]byte(f.Text), &document) != nil || len(document.Content) == 0 {
 		return nil
 	}
 	root := document.Content[0]
-	w := &workflowFile{reviewer: r, path: f.Path, events: eventsOf(root)}
+	w := &workflowFile{source: unscanned(f), reviewer: r, yaml: newYAMLText(f.Text), events: eventsOf(root)}
 	w.walk(root, 0)
 	return w.found
 }
@@ -96,9 +97,15 @@ func (w *workflowFile) walk(n *yaml.Node, depth int) {
 		}
 	}
 	if uses := child(n, "uses"); w.events["pull_request_target"] && uses != nil && strings.HasPrefix(uses.Value, "actions/checkout@") {
-		if ref := child(child(n, "with"), "ref"); ref != nil && headRef.MatchString(ref.Value) {
-			rule := w.reviewer.byID["workflow/untrusted-checkout"]
-			w.report(rule, rule.Precision, ref.Line, ref.Column)
+		if ref := child(child(n, "with"), "ref"); ref != nil {
+			if at := headRef.FindStringIndex(ref.Value); at != nil {
+				rule := w.reviewer.byID["workflow/untrusted-checkout"]
+				place := w.linesOf(w.yaml.reader(ref).place(at[0], at[1]))
+				if place.StartLine == ref.Line {
+					place.StartColumn = ref.Column
+				}
+				w.report(rule, rule.Precision, place)
+			}
 		}
 	}
 	for _, c := range n.Content { // an alias has no content of its own: it is read once, where it is defined
@@ -109,30 +116,36 @@ func (w *workflowFile) walk(n *yaml.Node, depth int) {
 // truths matches an expression that is true or false, whatever is compared in it.
 var truths = lazyregexp.New(`\$\{\{\s*!?\s*(?:contains|startsWith|endsWith)\([^(){}]*\)\s*\}\}`)
 
-// script finds each line of a script into which GitHub writes a stranger's text.
+// script finds each expression by which GitHub writes a stranger's text into a script.
 func (w *workflowFile) script(script *yaml.Node) {
-	isBlock := script.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
-	line := script.Line
-	if isBlock {
-		line++ // the text begins on the line after its | or >
-	}
+	rule := w.reviewer.byID["workflow/expression-injection"]
+	var places *scalarReader
+	offset := 0
 	for text := range strings.Lines(script.Value) {
-		if expressions := strangerExpression.FindAllString(truths.ReplaceAllString(text, ""), -1); len(expressions) > 0 {
-			rule, precision := w.reviewer.byID["workflow/expression-injection"], finding.PrecisionMedium
-			if slices.ContainsFunc(expressions, w.isPrivileged) {
+		text = truths.ReplaceAllStringFunc(text, func(truth string) string { return strings.Repeat(" ", len(truth)) })
+		for _, at := range strangerExpression.FindAllStringSubmatchIndex(text, -1) {
+			precision := finding.PrecisionMedium
+			if w.isPrivileged(text[at[0]:at[1]]) {
 				precision = rule.Precision
 			}
-			w.report(rule, precision, line, 0)
+			if places == nil {
+				places = w.yaml.reader(script)
+			}
+			w.report(rule, precision, w.linesOf(places.place(offset+at[0], offset+at[1])))
 		}
-		if isBlock {
-			line++
-		}
+		offset += len(text)
 	}
 }
 
-func (w *workflowFile) report(rule *Rule, precision finding.Precision, line, column int) {
+// linesOf returns the lines with the bytes from start to end. It leaves columns out, so that a line
+// has one finding.
+func (w *workflowFile) linesOf(start, end int32) finding.Range {
+	return finding.Range{StartLine: w.line(start), EndLine: w.line(end - 1)}
+}
+
+func (w *workflowFile) report(rule *Rule, precision finding.Precision, place finding.Range) {
 	if w.reviewer.config.selects(rule, precision) {
-		w.found = append(w.found, rule.finding(w.path, "", finding.Range{StartLine: line, StartColumn: column, EndLine: line}))
+		w.found = append(w.found, rule.finding(w.path, "", place))
 	}
 }
 
