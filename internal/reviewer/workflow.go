@@ -119,21 +119,17 @@ var truths = lazyregexp.New(`\$\{\{\s*!?\s*(?:contains|startsWith|endsWith)\([^(
 // script finds each expression by which GitHub writes a stranger's text into a script.
 func (w *workflowFile) script(script *yaml.Node) {
 	rule := w.reviewer.byID["workflow/expression-injection"]
+	text := truths.ReplaceAllStringFunc(script.Value, func(truth string) string { return strings.Repeat(" ", len(truth)) })
 	var places *scalarReader
-	offset := 0
-	for text := range strings.Lines(script.Value) {
-		text = truths.ReplaceAllStringFunc(text, func(truth string) string { return strings.Repeat(" ", len(truth)) })
-		for _, at := range strangerExpression.FindAllStringSubmatchIndex(text, -1) {
-			precision := finding.PrecisionMedium
-			if w.isPrivileged(text[at[0]:at[1]]) {
-				precision = rule.Precision
-			}
-			if places == nil {
-				places = w.yaml.reader(script)
-			}
-			w.report(rule, precision, w.linesOf(places.place(offset+at[0], offset+at[1])))
+	for _, at := range strangerExpression.FindAllStringSubmatchIndex(text, -1) {
+		precision := finding.PrecisionMedium
+		if w.isPrivileged(text[at[0]:at[1]]) {
+			precision = rule.Precision
 		}
-		offset += len(text)
+		if places == nil {
+			places = w.yaml.reader(script)
+		}
+		w.report(rule, precision, w.linesOf(places.place(at[0], at[1])))
 	}
 }
 

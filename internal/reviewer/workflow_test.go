@@ -87,3 +87,15 @@ jobs: {a: {steps: [{run: 'a
 		t.Errorf("in a flow mapping: the ranges differ (-want +got):\n%s", diff)
 	}
 }
+
+// TestExpressionOnSeveralLines asserts that an expression is found if it has ends of lines, which
+// GitHub skips as white space.
+func TestExpressionOnSeveralLines(t *testing.T) {
+	for _, style := range []string{"|", ">"} {
+		text := "on: issues\nrun: " + style + "\n  echo ${{ contains(\n  github.head_ref, 'a') }}\n  echo ${{\n\n    github.event.issue.title }}\n"
+		got := security(t, Config{}, File{Path: "action.yml", Text: text}).Findings
+		if want := (finding.Range{StartLine: 5, EndLine: 7}); len(got) != 1 || got[0].Range != want {
+			t.Errorf("with %s: %+v, want one finding with the range %+v", style, got, want)
+		}
+	}
+}
