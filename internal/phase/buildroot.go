@@ -21,11 +21,9 @@ func (p *project) buildRoot(dir string, l Language) string {
 	}
 	switch {
 	case l == Rust:
-		root = outermost(dir, func(above string) bool {
-			return p.has(dir, "Cargo.toml") && p.hasCargoWorkspace(above) && !p.isOutsideWorkspace(above, dir)
-		})
+		root = p.cargoRoot(dir)
 	case p.has(dir, "pom.xml"):
-		root = outermost(dir, func(above string) bool { return p.has(above, "pom.xml") && p.isMavenModule(above, dir) })
+		root = p.mavenRoot(dir)
 	default:
 		root = p.gradleRoot(dir)
 	}
@@ -33,12 +31,13 @@ func (p *project) buildRoot(dir string, l Language) string {
 	return root
 }
 
-// outermost returns the outermost directory above dir that is a root, dir itself if there is none.
-func outermost(dir string, isRoot func(above string) bool) string {
+// mavenRoot returns the outermost directory above dir whose Maven build has dir as a module, dir
+// itself if there is none.
+func (p *project) mavenRoot(dir string) string {
 	root := dir
 	for above := dir; above != "."; {
 		above = path.Dir(above)
-		if isRoot(above) {
+		if p.has(above, "pom.xml") && p.isMavenModule(above, dir) {
 			root = above
 		}
 	}

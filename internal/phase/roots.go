@@ -256,7 +256,7 @@ func (p *project) languages(dir string) []Language {
 
 // covers reports whether the checks of the working directory's project also check an inner one of
 // its language. There are three exceptions: Go, where "./..." ends at the next go.mod; a
-// package.json that does not run the tests of its packages; and crates that are not in the same
+// package.json that does not run the tests of its packages; and crates that are not in its
 // workspace.
 func (p *project) covers(outer Language, inner root) bool {
 	switch {
@@ -265,7 +265,7 @@ func (p *project) covers(outer Language, inner root) bool {
 	case outer.family() == JavaScript:
 		return !p.isForTools(".")
 	case outer == Rust:
-		return !p.isOutsideWorkspace(".", inner.dir)
+		return p.buildRoot(inner.dir, Rust) == "."
 	}
 	return true
 }

@@ -41,6 +41,13 @@ func TestLanguageAndRoots(t *testing.T) {
 		"Cargo.toml":   "[package]\nexclude = [\"a\"]\n\n[workspace]\nmembers = [\n    \"a\",\n]\n# apart\nexclude = [\"fuzz\", 'old']\nexclude-none = 1\n\n[dependencies]\n",
 		"a/Cargo.toml": "[package]\n", "fuzz/Cargo.toml": "[package]\n", "old/deep/Cargo.toml": "[package]\n", "own/Cargo.toml": "[package]\n\n[workspace]\n",
 	}
+	nested := map[string]string{
+		"Cargo.toml": "[workspace]\nmembers = [\n\t\"mid/d\", # [\"mid/e\"]\n]\nexclude = ['mid/e']\n", "other/Cargo.toml": "[workspace]\nmembers = [\"../mid/g\"]\n",
+		"mid/Cargo.toml":   "[workspace]\nmembers = [\"c\", \"c2\", \"./i/j\"]\nexclude = [\"d\", # \"c\"]\n\"e\", \"i\"]\n\n[workspace.package]\nexclude = [\"c\"]\n",
+		"mid/c/Cargo.toml": "[package]\n", "mid/c2/Cargo.toml": "[package]\n", "mid/c2/setup.py": "", "mid/d/Cargo.toml": "[package]\n", "mid/e/Cargo.toml": "[package]\nversion.workspace = true\n",
+		"mid/f/Cargo.toml": "[package]\nworkspace = '../..' # not mid\n", "mid/g/Cargo.toml": "[package]\nworkspace = \"../../other\"\n",
+		"mid/h/k/Cargo.toml": "[package]\nworkspace = \"..\"\n", "mid/i/j/Cargo.toml": "[package]\n",
+	}
 	workspace := map[string]string{
 		"go.work":  "go 1.24\n\nuse (\n\t./a // the base\n\t./b\n\t\"./c\"\n)\n\nuse ./d\n",
 		"a/go.mod": "module x.example/a\n", "b/go.mod": "module x.example/b\n\nrequire x.example/a v0.0.0\n",
@@ -124,6 +131,14 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"a crate of a workspace below the top", map[string]string{
 			"rs/Cargo.toml": "[workspace]\nmembers = [\"a\"]\nexclude = [\"fuzz\"]\n", "rs/a/Cargo.toml": "[package]\n", "rs/fuzz/Cargo.toml": "[package]\n", "rs/py/Cargo.toml": "[package]\n", "rs/py/pyproject.toml": "",
 		}, []string{"rs/a/src/a.rs", "rs/fuzz/a.rs", "rs/py/a.py", "rs/py/a.rs"}, phase.Input{}, []string{"rs rust 4", "rs/fuzz rust 4", "rs/py python 4"}},
+		{"a crate of a workspace below another one", nested, []string{"mid/c/x.rs"}, phase.Input{}, []string{". rust 4", "mid rust 4"}},
+		{"a crate that the nearest workspace excludes", nested, []string{"mid/d/x.rs"}, phase.Input{}, []string{". rust 4"}},
+		{"a crate that all workspaces exclude", nested, []string{"mid/e/x.rs"}, phase.Input{}, []string{". rust 4", "mid/e rust 4"}},
+		{"a crate that names a workspace further above", nested, []string{"mid/f/x.rs"}, phase.Input{}, []string{". rust 4"}},
+		{"a crate that names a workspace elsewhere", nested, []string{"mid/g/x.rs"}, phase.Input{}, []string{". rust 4", "mid/g rust 4"}},
+		{"a crate that names a directory without a workspace", nested, []string{"mid/h/k/x.rs"}, phase.Input{}, []string{". rust 4", "mid/h/k rust 4"}},
+		{"a crate that a workspace excludes with its directory, and has as a member", nested, []string{"mid/i/j/x.rs"}, phase.Input{}, []string{". rust 4", "mid rust 4"}},
+		{"a file of two languages' directory, in a workspace below another one", nested, []string{"mid/c2/README.md"}, phase.Input{}, []string{". rust 4", "mid/c2 rust 4"}},
 		{"a part of a Gradle build below the top", empty("app/settings.gradle.kts", "app/build.gradle.kts", "app/core/build.gradle.kts"), []string{"app/core/A.java", "app/B.java"}, phase.Input{}, []string{"app java 4"}},
 		{"fixtures of tests", map[string]string{"Gemfile": "", "spec/fixtures/p/package.json": "{", "web/__fixtures__/go.mod": ""}, []string{"spec/fixtures/p/a.js", "web/__fixtures__/a.go"}, phase.Input{}, []string{". ruby 4"}},
 		{"a template of a project", empty("pom.xml", "src/main/resources/archetype-resources/package.json"), []string{"src/main/resources/archetype-resources/a.js"}, phase.Input{}, []string{". java 4"}},
