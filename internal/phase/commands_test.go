@@ -153,7 +153,7 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"a module that cannot be an argument", map[string]string{"pom.xml": pom("<modules><module>a b</module></modules>", plugin("spotless-maven-plugin", "")), "a b/pom.xml": pom(parent(""), "")}, []string{"mvn -pl . spotless:check", "", "mvn compile", "mvn test"}},
 		{"gradle's wrapper", map[string]string{"build.gradle": "plugins { id 'checkstyle' }", "gradlew": ""}, []string{"", "./gradlew checkstyleMain checkstyleTest", "./gradlew build", "./gradlew test"}},
 		{"gradle's wrapper above", map[string]string{"gradlew": "", "x/app/build.gradle": ""}, []string{"", "", "(cd 'x/app' && ../../gradlew build)", "(cd 'x/app' && ../../gradlew test)"}},
-		{"gradle without a wrapper", map[string]string{"build.gradle.kts": "", "app/build.gradle.kts": `id("com.diffplug.spotless")`}, []string{"gradle spotlessCheck", "", "gradle build", "gradle test"}},
+		{"gradle without a wrapper", map[string]string{"settings.gradle.kts": "", "build.gradle.kts": "", "app/build.gradle.kts": `id("com.diffplug.spotless")`}, []string{"gradle spotlessCheck", "", "gradle build", "gradle test"}},
 	}
 	for _, tt := range tests {
 		in := phase.Input{}
@@ -187,7 +187,8 @@ func TestPoetryWithoutTheTool(t *testing.T) {
 // TestMavenWrapper: the project's own Maven runs where none is installed.
 func TestMavenWrapper(t *testing.T) {
 	t.Parallel()
-	dir := files(t, map[string]string{"pom.xml": "<project><build><plugins><plugin><artifactId>spotless-maven-plugin</artifactId></plugin></plugins></build></project>", "mvnw": "", "app/pom.xml": ""})
+	const build = "<build><plugins><plugin><artifactId>spotless-maven-plugin</artifactId></plugin></plugins></build></project>"
+	dir := files(t, map[string]string{"pom.xml": "<project><modules><module>app</module></modules>" + build, "mvnw": "", "app/pom.xml": "<project>" + build})
 	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"app/pom.xml"}}
 	for _, installed := range []string{"mvn", filepath.Join(dir, "mvnw")} {
 		s := newStage(t, dir, map[string][]step{installed + " spotless:check": ok, installed + " compile": ok, installed + " test": ok})

@@ -140,11 +140,17 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"a crate that a workspace excludes with its directory, and has as a member", nested, []string{"mid/i/j/x.rs"}, phase.Input{}, []string{". rust 4", "mid rust 4"}},
 		{"a file of two languages' directory, in a workspace below another one", nested, []string{"mid/c2/README.md"}, phase.Input{}, []string{". rust 4", "mid/c2 rust 4"}},
 		{"a part of a Gradle build below the top", empty("app/settings.gradle.kts", "app/build.gradle.kts", "app/core/build.gradle.kts"), []string{"app/core/A.java", "app/B.java"}, phase.Input{}, []string{"app java 4"}},
+		{"Maven builds below another one", map[string]string{
+			"pom.xml": "<project><modules><module>a</module></modules></project>", "a/pom.xml": "<project><modules><module>b</module></modules></project>", "a/b/pom.xml": "<project/>", "own/pom.xml": "<project><modules><module>c</module></modules></project>", "own/c/pom.xml": "<project/>",
+		}, []string{"a/b/A.java", "own/c/B.java"}, phase.Input{}, []string{". java 4", "own java 4"}},
+		{"Gradle builds below another one", empty("settings.gradle", "core/build.gradle", "own/settings.gradle.kts", "own/app/build.gradle"), []string{"core/A.java", "own/app/B.java"}, phase.Input{}, []string{". java 4", "own java 4"}},
+		{"builds of Maven and Gradle below each other", map[string]string{"pom.xml": "<project/>", "android/settings.gradle": "", "android/app/build.gradle": "", "android/docs/pom.xml": ""}, []string{"android/app/A.java", "android/docs/B.java"}, phase.Input{}, []string{". java 4", "android java 4", "android/docs java 4"}},
+		{"parts of a Gradle build without settings", empty("build.gradle", "own/build.gradle"), []string{"own/A.java"}, phase.Input{}, []string{". java 4", "own java 4"}},
 		{"fixtures of tests", map[string]string{"Gemfile": "", "spec/fixtures/p/package.json": "{", "web/__fixtures__/go.mod": ""}, []string{"spec/fixtures/p/a.js", "web/__fixtures__/a.go"}, phase.Input{}, []string{". ruby 4"}},
 		{"a template of a project", empty("pom.xml", "src/main/resources/archetype-resources/package.json"), []string{"src/main/resources/archetype-resources/a.js"}, phase.Input{}, []string{". java 4"}},
 		{"a Maven build next to a package with tests: files of inner projects do not decide the order", map[string]string{
 			"pom.xml": "<project><modules><module>a</module></modules></project>", "a/pom.xml": "<project/>", "own/pom.xml": "", "package.json": `{"scripts":{"test":"x"}}`,
-		}, []string{"a/A.java", "own/B.java", "src/a.js"}, phase.Input{}, []string{". javascript 4", ". java 4"}},
+		}, []string{"a/A.java", "own/B.java", "src/a.js"}, phase.Input{}, []string{". javascript 4", ". java 4", "own java 4"}},
 		{"a workspace without a test script next to another project", map[string]string{"go.mod": "", "package.json": `{"workspaces":["web"]}`, "web/package.json": "{}"}, []string{"a.go", "web/a.js"}, phase.Input{}, []string{". go 4", ". javascript 4"}},
 		{"a Gradle build of several projects", empty("settings.gradle.kts", "app/build.gradle.kts"), []string{"app/src/A.java"}, phase.Input{}, []string{". java 4"}},
 		{"projects in test data and in others' code are not checked", empty("go.mod", "a/testdata/p/go.mod", "vendor/q/go.mod"), []string{"a/testdata/p/x.go", "vendor/q/x.go"}, phase.Input{}, []string{". go 4"}},
