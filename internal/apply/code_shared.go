@@ -114,7 +114,7 @@ func (c *codePreparer) ownPart(e *entry, st *codeState) (tree string, err error)
 	for _, r := range runs {
 		ends = append(ends, r.before, r.last)
 	}
-	if err := c.fetch(ends...); err != nil && !errors.Is(err, gitrepo.ErrMissing) {
+	if err := c.fetch(ends...); err != nil {
 		return "", err
 	}
 	series := gitrepo.Series{Base: st.onto}

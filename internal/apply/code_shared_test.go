@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -9,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
@@ -149,6 +152,23 @@ func TestOthersCommitToOurBranch(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestOwnCommitThatTheServerLacks asserts that the error about a commit of ours that cannot be
+// fetched gives the server's reason. A deeper clone would not help.
+func TestOwnCommitThatTheServerLacks(t *testing.T) {
+	t.Parallel()
+	b := newCodeBench(t)
+	c := &codePreparer{o: &observer{ctx: t.Context(), deps: b.deps, cfg: b.cfg, repo: githubapi.Repo{Owner: "octo", Name: "repo"}, s: &Snapshot{}}, code: b.deps.Code}
+	c.o.deps.GitHub = b.client()
+	if err := c.connect(); err != nil {
+		t.Fatal(err)
+	}
+	own := []githubapi.Commit{{SHA: strings.Repeat("1", 40), Parents: []string{b.base}}}
+	_, err := c.ownPart(nil, &codeState{onto: b.base, shared: &sharedBranch{own: own}})
+	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "does not have it either") || strings.Contains(err.Error(), "fetch-depth") {
+		t.Errorf("%v", err)
 	}
 }
 

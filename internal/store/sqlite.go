@@ -128,7 +128,7 @@ func (c placedConn) QueryRow(ctx context.Context, query string, args ...any) Row
 	if err := c.inPlace(); err != nil {
 		return failedRow{err}
 	}
-	return c.sqliteConn.QueryRow(ctx, query, args...)
+	return explainedRow{c.sqliteConn.QueryRow(ctx, query, args...), c.explain}
 }
 
 func (c placedConn) Query(ctx context.Context, each func(Row) error, query string, args ...any) error {
@@ -137,6 +137,14 @@ func (c placedConn) Query(ctx context.Context, each func(Row) error, query strin
 	}
 	return c.explain(c.sqliteConn.Query(ctx, each, query, args...))
 }
+
+// explainedRow is a row whose Scan explains trouble.
+type explainedRow struct {
+	row     Row
+	explain func(error) error
+}
+
+func (r explainedRow) Scan(into ...any) error { return r.explain(r.row.Scan(into...)) }
 
 // failedRow is the row of a query that was not run.
 type failedRow struct{ err error }

@@ -264,6 +264,39 @@ func TestTheOneConnectionIsGivenBack(t *testing.T) {
 	}
 }
 
+// TestTroubleNamesTheStore asserts that the error about trouble names the store, however the
+// statement is run.
+func TestTroubleNamesTheStore(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := open(t, path, things)
+	if _, err := s.Exec(t.Context(), `PRAGMA query_only = 1`); err != nil {
+		t.Fatal(err)
+	}
+	const write = `INSERT INTO things (id, n) VALUES ('a', 1) RETURNING n`
+	for way, run := range map[string]func() error{
+		"Exec": func() error {
+			_, err := s.Exec(t.Context(), write)
+			return err
+		},
+		"QueryRow": func() error {
+			var n int
+			return s.QueryRow(t.Context(), write).Scan(&n)
+		},
+		"Query": func() error { return s.Query(t.Context(), func(store.Row) error { return nil }, write) },
+		"Transact": func() error {
+			return s.Transact(t.Context(), func(tx store.Tx) error {
+				var n int
+				return tx.QueryRow(t.Context(), write).Scan(&n)
+			})
+		},
+	} {
+		if err := run(); store.Trouble(err) != store.Unreachable || !strings.HasPrefix(err.Error(), "the store "+path+": ") {
+			t.Errorf("%s: %v", way, err)
+		}
+	}
+}
+
 // TestWaitingTooLongForSQLiteIsALock asserts that the error of a transaction that has waited too long
 // for its turn is about a lock, and not about a store that cannot be reached.
 func TestWaitingTooLongForSQLiteIsALock(t *testing.T) {
