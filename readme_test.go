@@ -56,8 +56,8 @@ func TestGeneratedDocuments(t *testing.T) {
 		}
 		want := replaceBlocks(t, string(raw))
 		if path == "docs/action.md" {
-			want = between(t, want, "inputs", inputsTable(t))
-			want = between(t, want, "outputs", outputsTable(t))
+			want = replaceTable(t, want, "inputs", inputsTable(t))
+			want = replaceTable(t, want, "outputs", outputsTable(t))
 		}
 		switch {
 		case want == string(raw):
@@ -242,8 +242,8 @@ func replaceBlocks(t *testing.T, text string) string {
 	})
 }
 
-// between returns text with the table after the marker of that name replaced by another one.
-func between(t *testing.T, text, name, table string) string {
+// replaceTable returns text with another table after the marker of that name.
+func replaceTable(t *testing.T, text, name, table string) string {
 	t.Helper()
 	section := regexp.MustCompile(`(?s)<!-- ` + name + ` -->\n.*?\n?(### |## )`)
 	if !section.MatchString(text) {

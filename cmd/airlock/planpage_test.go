@@ -113,7 +113,7 @@ func TestPlanPage(t *testing.T) {
 		"item-2": {"Line 2: add-issue-comment", "denied (target)", "may act only on", "Elsewhere"},
 		"item-3": {"Line 3: create-issue", "rejected", "'title'", "'body' is a required property"},
 		"item-4": {"Line 4: create-issue", "dropped, over the limit", `raise it with "max:"`},
-		"item-5": {"Line 5: missing-tool", "would be applied", "docker", "no daemon"},
+		"item-5": {"Line 5: missing-tool", "would be applied", "docker", "no daemon"}, // a dry run shows no difference between this staged kind and the others
 		"item-6": {"Line 6: add-issue-comment", "denied (secret)", "'body' contains a secret"},
 		"item-7": {"Line 7: noop", "repaired: single-quotes"},
 		"item-8": {"Line 8: no known kind", "rejected"},

@@ -59,7 +59,8 @@ func TestMessageOfCreditsAlone(t *testing.T) {
 }
 
 // TestCommitterOnEachServer asserts that a commit's committer is an account of the server that it is
-// pushed to, and that a commit which the server made itself counts as Airlock's.
+// pushed to. It also asserts which committers count as Airlock: the server itself is one, and so is
+// the account under an old name, or at github.com.
 func TestCommitterOnEachServer(t *testing.T) {
 	t.Parallel()
 	for server, host := range map[string]string{
@@ -75,9 +76,14 @@ func TestCommitterOnEachServer(t *testing.T) {
 		}
 		own := committerOf(b.viewer(), host)
 		for email, want := range map[string]bool{
-			own.Email: true, "noreply@" + host: true, "noreply@elsewhere.example": false,
-			"41898282+github-actions[bot]@users.noreply.github.com": true, "41898282+old-name@users.noreply." + host: true,
-			"4189+github-actions[bot]@users.noreply." + host: false, "41898282+github-actions[bot]@elsewhere.example": false, "41898282+old-name@users.noreply.elsewhere.example": false,
+			own.Email:                   true,
+			"noreply@" + host:           true, // the server itself
+			"noreply@elsewhere.example": false,
+			"41898282+github-actions[bot]@users.noreply.github.com": true, // which earlier versions wrote for each server
+			"41898282+old-name@users.noreply." + host:               true, // the account was renamed
+			"41898282+old-name@users.noreply.elsewhere.example":     false,
+			"4189+github-actions[bot]@users.noreply." + host:        false, // another account
+			"41898282+github-actions[bot]@elsewhere.example":        false,
 		} {
 			c := githubapi.Commit{Verified: true}
 			c.Committer.Email = email

@@ -134,7 +134,11 @@ func (w *walk) event() Event {
 		w.heads++
 		return w.perhapsRefused(Event{Type: EventPush, Head: fmt.Sprintf("head%d", w.heads), By: "carol"})
 	case k == 3:
-		return Event{Type: EventUndelivered, Message: "VFR-1-tests-1", Attempts: 3 - w.r.IntN(4)/3, Text: "refused"}
+		attempts := DeliveryAttempts
+		if w.r.IntN(4) == 3 {
+			attempts-- // too few, so that the event is refused
+		}
+		return Event{Type: EventUndelivered, Message: "VFR-1-tests-1", Attempts: attempts, Text: "refused"}
 	case k < 6:
 		return w.decision()
 	case k < 13:
@@ -277,6 +281,7 @@ func (w *walk) fits(work Work, e Event, messages []Message) {
 		case m.Type == TimeoutReminder:
 			w.reminded = w.state.doc.Updated
 		case m.Type == Escalation && m.Reason == ReasonTimeout && e.Type != EventResult:
+			// A result escalates without a reminder, if validating took too long in its iteration.
 			if w.state.doc.Updated.Sub(w.reminded) < 5*time.Minute {
 				w.t.Fatalf("a time-out at %s, but the reminder was at %s", w.state.doc.Updated, w.reminded)
 			}

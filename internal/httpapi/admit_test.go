@@ -67,8 +67,8 @@ func TestLargeAnswersOfOneCaller(t *testing.T) {
 	}
 }
 
-// TestTooManyLargeAnswers asserts that a request does not wait for ever until the caller has read other
-// answers.
+// TestTooManyLargeAnswers asserts that a request which waits until its caller has read other
+// answers is refused after a while.
 func TestTooManyLargeAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{large: map[string]chan struct{}{}}

@@ -35,6 +35,7 @@ func TestFixRepairs(t *testing.T) {
 		"comma after the object":     {`{"a": 1},`, `{"a": 1}`, []string{TrailingComma}},
 		"comma, comment, closer":     {`{"a": 1, /* x */ }`, `{"a": 1  }`, []string{TrailingComma, Comment}},
 		"inner quotes":               {`{"a": "He said "hi" to me", "b": 1}`, `{"a": "He said \"hi\" to me", "b": 1}`, []string{InnerQuote}},
+		"empty quotation":            {`{"a": "not "" either", "b": 1}`, `{"a": "not \"\" either", "b": 1}`, []string{InnerQuote}},
 		"inner quotes at the end":    {`{"a": "He said "hi"", "b": 1}`, `{"a": "He said \"hi\"", "b": 1}`, []string{InnerQuote}},
 		"inner quotes, comma, prose": {`{"a": "He said "hi", then left"}`, `{"a": "He said \"hi\", then left"}`, []string{InnerQuote}},
 		"list of quoted words":       {`{"a": "Labels "bug", "docs", and "x" added", "b": 1}`, `{"a": "Labels \"bug\", \"docs\", and \"x\" added", "b": 1}`, []string{InnerQuote}},

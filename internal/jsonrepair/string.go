@@ -478,7 +478,11 @@ func (f *fixer) looksLikeEnd(q quote, after int, doubtful bool) bool {
 	case closing < 0 || follow < len(f.in) && f.in[follow] != ',' && !f.endsAt(follow):
 		return false
 	}
-	return len(between) > 0 || follow < len(f.in) && f.stack[len(f.stack)-1].open == '['
+	// The strings are joined by a space or a sign, as in "a" + "b". If nothing is between them, they
+	// are elements of an array without a comma, as in ["a""b"]. Elsewhere the two delimiters are an
+	// empty quotation in one string, as in "not "" either".
+	inArray := follow < len(f.in) && f.stack[len(f.stack)-1].open == '['
+	return len(between) > 0 || inArray
 }
 
 // isOfWord reports whether a character is part of a word, or a symbol that stands for one.

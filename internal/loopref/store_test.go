@@ -64,13 +64,18 @@ func begin(t *testing.T, s *loopref.Store, before *loopref.Log) *loopref.Log {
 func results(failing fixloop.Check) []fixloop.Result {
 	var out []fixloop.Result
 	for _, c := range fixloop.Specialists() {
-		r := fixloop.Result{Check: c, Status: fixloop.ResultPass}
 		if c == failing {
-			r.Status, r.Failures = fixloop.ResultFail, []fixloop.Failure{{Message: "TestTotal failed <b> & more"}}
+			out = append(out, failed(c))
+			continue
 		}
-		out = append(out, r)
+		out = append(out, fixloop.Result{Check: c, Status: fixloop.ResultPass})
 	}
 	return out
+}
+
+// failed returns the result of a check that fails.
+func failed(c fixloop.Check) fixloop.Result {
+	return fixloop.Result{Check: c, Status: fixloop.ResultFail, Failures: []fixloop.Failure{{Message: "TestTotal failed <b> & more"}}}
 }
 
 func event(t *testing.T, l *loopref.Log, e fixloop.Event) {

@@ -430,7 +430,11 @@ func (p fetched) fetch(t *testing.T, root string) string {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(root, strings.NewReplacer("/", "_", " ", "_").Replace(p.name+"@"+p.version))
-	if _, err := os.Stat(filepath.Join(dir, ".fetched")); err == nil {
+	exists := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	if exists(".fetched") {
 		return dir
 	}
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
@@ -447,8 +451,7 @@ func (p fetched) fetch(t *testing.T, root string) string {
 	if p.prepare != "" {
 		sh(t, dir, p.prepare)
 	}
-	_, err = os.Stat(filepath.Join(dir, "package.json"))
-	if _, installed := os.Stat(filepath.Join(dir, "node_modules")); err == nil && installed != nil {
+	if exists("package.json") && !exists("node_modules") {
 		sh(t, dir, `npm install --ignore-scripts --no-audit --no-fund --silent --no-package-lock`)
 	}
 	sh(t, dir, `touch .fetched`)

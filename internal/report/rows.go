@@ -69,8 +69,8 @@ func (r *Report) resultRow(res apply.Result) row {
 }
 
 // isAsAsked reports whether the object of a result can only be what the item asked for, so that the
-// message adds nothing. An issue may stand in for a pull request, and a review or a comment for a
-// comment on lines.
+// message adds nothing. An issue may stand in for a pull request, and a comment in the conversation
+// for a comment on lines. A review may have that comment on its lines, or only in its body.
 func isAsAsked(res apply.Result) bool {
 	switch res.Kind {
 	case safeoutput.KindCreatePullRequest:

@@ -85,9 +85,9 @@ func TestLongTextsAreCut(t *testing.T) {
 	}
 }
 
-// TestAnObjectThatStandsInIsExplained asserts that the message of an applied item is shown only if
-// the item's object is not what the item asked for. Otherwise the operation's summary says the
-// same.
+// TestAnObjectThatStandsInIsExplained asserts that the message of an applied item is not shown if
+// the item's object can only be what the item asked for. The operation's summary says the same
+// then.
 func TestAnObjectThatStandsInIsExplained(t *testing.T) {
 	for _, c := range []struct {
 		kind        safeoutput.Kind
@@ -96,8 +96,8 @@ func TestAnObjectThatStandsInIsExplained(t *testing.T) {
 	}{
 		{safeoutput.KindCreatePullRequest, "issue", true},
 		{safeoutput.KindCreatePullRequest, "pull-request", false},
-		{safeoutput.KindCreateReviewComment, "review", true},
-		{safeoutput.KindCreateReviewComment, "comment", true},
+		{safeoutput.KindCreateReviewComment, "review", true},  // with the comment on its lines, or in the review's body
+		{safeoutput.KindCreateReviewComment, "comment", true}, // in the conversation, instead of on lines
 		{safeoutput.KindCreateIssue, "issue", false},
 		{safeoutput.KindAddIssueComment, "comment", false},
 	} {

@@ -42,6 +42,7 @@ func TestAWorkerStepsAsideForANewerAirlock(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.waitForFile(t, "ended")
+		// Release the run, as another worker would. This one must not take it again.
 		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET worker = NULL WHERE id = $1`, r.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,18 @@ import (
 const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
 	`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 
+// withoutBegin returns a server's output without the answer to the first request of begin. That
+// answer may come last.
+func withoutBegin(output string) string {
+	var rest strings.Builder
+	for line := range strings.Lines(output) {
+		if !strings.Contains(line, `"id":1,`) {
+			rest.WriteString(line)
+		}
+	}
+	return rest.String()
+}
+
 // answers returns the errors without an id in a server's output, and how often it answered each
 // request.
 func answers(t *testing.T, output string) (refused []string, answered map[string]int) {
@@ -115,12 +127,7 @@ func TestErrorsAreShort(t *testing.T) {
 			if err := serve(t.Context(), strings.NewReader(begin+`{"jsonrpc":"2.0","id":9,`+request+"}\n"), &output); err != nil {
 				t.Errorf("%s: %.60s ends the session: %v", name, request, err)
 			}
-			answer := ""
-			for line := range strings.Lines(output.String()) {
-				if !strings.Contains(line, `"id":1,`) { // the answer to the first request of begin may come last
-					answer += line
-				}
-			}
+			answer := withoutBegin(output.String())
 			if len(answer) > 2000 || !strings.Contains(answer, `"error":`) || !strings.Contains(answer, says) {
 				t.Errorf("%s: %.60s: %d bytes, want %q: %.300s", name, request, len(answer), says, answer)
 			}
@@ -153,7 +160,7 @@ func TestErrorsOfArgumentsAreBounded(t *testing.T) {
 		if err := coordinator(t.Context(), strings.NewReader(begin+`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"get_run","arguments":`+arguments+"}}\n"), &output); err != nil {
 			t.Error(err)
 		}
-		answer := output.String()[strings.Index(output.String(), "\n")+1:]
+		answer := withoutBegin(output.String())
 		if len(answer) > 6000 || !strings.Contains(answer, says) { // the violations that are listed stand there twice: as text and as data
 			t.Errorf("%.60s: %d bytes, want %q: %.300s", arguments, len(answer), says, answer)
 		}
