@@ -151,7 +151,7 @@ func TestOneIdentityOfTwoCallsIsRefused(t *testing.T) {
 					inputs[k] = v
 				}
 				res := run(t, ws.dir, ws.env(append(workflowEnv(s, "pull_request", "pull_request.opened.json"), c.env[call]), inputs), "", "action")
-				if res.code != code || code == 2 && (!strings.Contains(res.stdout, c.says) || !strings.Contains(readFile(t, ws.summary), "its own value of the input name")) {
+				if res.code != code || code == 2 && (!strings.Contains(res.stdout, c.says) || !strings.Contains(readFile(t, ws.summary), `its own value of the input "name"`)) {
 					t.Errorf("call %d ended with %d\n%s%s", call, res.code, res.stdout, res.stderr)
 				}
 			}

@@ -130,9 +130,9 @@ func parseHint(hint string) (probes []probe, why string) {
 }
 
 // existence reads the rest of a hint as paths that have to exist and URLs that have to answer.
-// onlyPaths reports whether the rest has nothing else. If it is false, the probes are those that
-// count in a sentence. urls are the URLs for which the marks urlMark in rest stand, in the same
-// order.
+// onlyPaths reports whether the rest has nothing else: a path may have "Check" or "exists" with it,
+// but a URL may not. If it is false, the probes are those that count in a sentence. urls are the
+// URLs for which the marks urlMark in rest stand, in the same order.
 func existence(rest string, urls []probe) (probes []probe, onlyPaths bool) {
 	var inSentence []probe
 	onlyPaths = true
@@ -153,6 +153,8 @@ func existence(rest string, urls []probe) (probes []probe, onlyPaths bool) {
 		}
 		hasCheck, name, hasExists := m[1] != "", m[2], m[3] != ""
 		if n > 0 {
+			// "Check" or "exists" is with the URL, which then counts only in a sentence. Or the URL is
+			// quoted together with something else, and does not count.
 			onlyPaths = false
 			if name == urlMark {
 				inSentence = append(inSentence, named...)

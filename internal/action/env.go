@@ -141,7 +141,7 @@ type Named struct {
 	Payload    string // the file of the event's payload
 	Event      string // the event's name
 	Repository string // owner/name
-	Job        string // a name for the job; there is none in the environment
+	JobName    string // the user's name for the job; the environment contains only the job's key
 }
 
 // Env returns the environment with what the user names.
@@ -150,7 +150,7 @@ func (n Named) Env(getenv func(string) string) Env {
 	env.EventPath = cmp.Or(n.Payload, env.EventPath)
 	env.Event.EventName = cmp.Or(n.Event, env.Event.EventName)
 	env.Event.Repository = cmp.Or(n.Repository, env.Event.Repository)
-	env.Event.Name = n.Job
+	env.Event.JobName = n.JobName
 	return env
 }
 
@@ -162,7 +162,7 @@ func LoadEvent(env Env) (event.Event, event.Run, error) {
 		return event.Event{}, event.Run{}, errors.New("GITHUB_EVENT_PATH is not set: run in a workflow, or name the event's payload with --event FILE")
 	}
 	var data []byte
-	f, err := OpenUser(env.EventPath, nil, maxEvent)
+	f, err := OpenUserFile(env.EventPath, nil, maxEvent)
 	if err == nil {
 		defer f.Close()
 		data, err = f.ReadAll()

@@ -75,10 +75,10 @@ func tooLarge(path string, limit int64) error {
 	return &FileError{path, fmt.Sprintf("is larger than %s", text.Bytes(limit)), "split it, or check what wrote it", ErrTooLarge}
 }
 
-// OpenUser opens a file that the user of the command line named: "-" is stdin,
+// OpenUserFile opens a file that the user of the command line named: "-" is stdin,
 // whatever that is, unless stdin is nil. Links are followed, because the user named
 // them, and must lead to an ordinary file.
-func OpenUser(path string, stdin io.Reader, limit int64) (*File, error) {
+func OpenUserFile(path string, stdin io.Reader, limit int64) (*File, error) {
 	if path == "" {
 		return nil, errors.New("no file is named")
 	}

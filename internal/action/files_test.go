@@ -173,10 +173,10 @@ func TestSwapRace(t *testing.T) {
 	t.Logf("%d of 3000 reads succeeded", read)
 }
 
-func TestOpenUser(t *testing.T) {
+func TestOpenUserFile(t *testing.T) {
 	dir := tree(t)
 	read := func(path string, stdin io.Reader, limit int64) (string, error) {
-		f, err := action.OpenUser(path, stdin, limit)
+		f, err := action.OpenUserFile(path, stdin, limit)
 		if err != nil {
 			return "", err
 		}

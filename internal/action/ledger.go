@@ -29,7 +29,7 @@ type Ledger struct {
 }
 
 // ErrAtWork reports that another process is at work with the same keys.
-var ErrAtWork = errors.New("another process is at work with the same items of this attempt of the workflow run; run this again when it has ended, and what it wrote is found; processes that are to work side by side each need a name of their own (input name, or --name)")
+var ErrAtWork = errors.New("another process is at work with the same items of this attempt of the workflow run; run this again when it has ended, and what it wrote is found; processes that are to work side by side each need a name of their own (input \"name\", or --name)")
 
 // ledgerPrefix begins the names of the records.
 const ledgerPrefix = "airlock-begun-"

@@ -41,10 +41,10 @@ func (d *Dir) Write(name string, data []byte) error {
 	return p.writeAll(data)
 }
 
-// CreateUser begins a file that the user of the command line named, in a directory
+// CreateUserFile begins a file that the user of the command line named, in a directory
 // that exists. A link is followed, and a device such as /dev/null is written to
 // directly.
-func CreateUser(path string) (*Pending, error) {
+func CreateUserFile(path string) (*Pending, error) {
 	if path == "" {
 		return nil, errors.New("no file is named")
 	}
@@ -73,9 +73,9 @@ func CreateUser(path string) (*Pending, error) {
 	return create(root, base, path)
 }
 
-// WriteUser writes data as a file; see CreateUser.
-func WriteUser(path string, data []byte) error {
-	p, err := CreateUser(path)
+// WriteUserFile writes data as a file; see CreateUserFile.
+func WriteUserFile(path string, data []byte) error {
+	p, err := CreateUserFile(path)
 	if err != nil {
 		return err
 	}

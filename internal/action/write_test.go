@@ -101,9 +101,9 @@ func TestWriteGivesTheFileToTheDirectorysOwner(t *testing.T) {
 	}
 }
 
-func TestWriteUser(t *testing.T) {
+func TestWriteUserFile(t *testing.T) {
 	dir := tree(t)
-	if err := action.WriteUser(filepath.Join(dir, "link"), []byte("through the link")); err != nil {
+	if err := action.WriteUserFile(filepath.Join(dir, "link"), []byte("through the link")); err != nil {
 		t.Fatal(err)
 	}
 	if data, _ := os.ReadFile(filepath.Join(dir, "sub/deep/file")); string(data) != "through the link" {
@@ -113,19 +113,19 @@ func TestWriteUser(t *testing.T) {
 		t.Error("the link was replaced")
 	}
 	assertNames(t, filepath.Join(dir, "sub/deep"), "file")
-	if err := action.WriteUser("/dev/null", []byte("x")); err != nil {
+	if err := action.WriteUserFile("/dev/null", []byte("x")); err != nil {
 		t.Error(err)
 	}
 	if info, err := os.Lstat("/dev/null"); err != nil || info.Mode()&os.ModeDevice == 0 {
 		t.Error("/dev/null was replaced")
 	}
 	t.Chdir(dir)
-	if err := action.WriteUser("plain", []byte("x")); err != nil {
+	if err := action.WriteUserFile("plain", []byte("x")); err != nil {
 		t.Error(err)
 	}
 	for name, want := range map[string]string{"sub": "is a directory", "sub/": "is a directory", "none/x": "there is no directory none, make it first", "fifo": "is a FIFO", "": "no file is named", "dangling": "is a link"} {
-		if err := action.WriteUser(name, []byte("x")); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("WriteUser(%q): %v, want %q", name, err, want)
+		if err := action.WriteUserFile(name, []byte("x")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("WriteUserFile(%q): %v, want %q", name, err, want)
 		}
 	}
 }

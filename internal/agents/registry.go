@@ -18,7 +18,7 @@ import (
 // is safe for concurrent use, also by several processes on one store.
 type Registry struct {
 	Validator
-	// Rules has functions by the names of agents built in. Each checks what a schema cannot express
+	// Rules has functions by the names of built-in agents. Each checks what a schema cannot express
 	// of the agent's parameters. It is called with parameters that conform to the schema.
 	Rules map[string]func(parameters []byte) []schema.Violation
 

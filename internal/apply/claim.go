@@ -22,7 +22,7 @@ func (e *ClaimedError) Error() string {
 	if e.Run.Name != "" {
 		same = fmt.Sprintf("the same name %q", e.Run.Name)
 	}
-	return fmt.Sprintf("another job of this workflow run has %s and wrote %s; each would take over what the other writes. Give each its own value of the input name, such as the name of the job that calls the reusable workflow", same, cmp.Or(e.URL, "something"))
+	return fmt.Sprintf("another job of this workflow run has %s and wrote %s; each would take over what the other writes. Give each its own value of the input \"name\", such as the name of the job that calls the reusable workflow", same, cmp.Or(e.URL, "something"))
 }
 
 // unclaimed returns c without its claim, for a text that may keep the marker of another item: the

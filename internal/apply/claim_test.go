@@ -75,7 +75,7 @@ func TestOneIdentityOfTwoJobsIsRefused(t *testing.T) {
 			if (err != nil) != c.refused {
 				t.Fatalf("the second job: %v", err)
 			}
-			if err != nil && (!strings.Contains(err.Error(), `the same name "checks"`) || !strings.Contains(err.Error(), "its own value of the input name") || !strings.Contains(err.Error(), "https://")) {
+			if err != nil && (!strings.Contains(err.Error(), `the same name "checks"`) || !strings.Contains(err.Error(), `its own value of the input "name"`) || !strings.Contains(err.Error(), "https://")) {
 				t.Errorf("it says: %v", err)
 			}
 			b.cfg.Run.Attempt = 2
@@ -119,7 +119,7 @@ func TestTwoJobsWithOneIdentityAtOnce(t *testing.T) {
 	want(t, execute(context.Background(), b.deps, one), "applied applied")
 	results := execute(context.Background(), b.deps, two)
 	want(t, results, "failed(same-identity) failed(same-identity)")
-	if !strings.Contains(results[0].Message, "its own value of the input name") || len(results[0].Notes) != 1 {
+	if !strings.Contains(results[0].Message, `its own value of the input "name"`) || len(results[0].Notes) != 1 {
 		t.Errorf("%s, %q", results[0].Message, results[0].Notes)
 	}
 	if n := len(b.issue(issueNumber).Comments); n != 1 {

@@ -137,9 +137,9 @@ func (w *pullWork) requests() []Request {
 	return reqs
 }
 
-// missingReviewers returns those who were not asked for a review yet. They are asked once, for
-// a new pull request. An earlier attempt may have opened it and been interrupted before it
-// asked them.
+// missingReviewers returns those whom the pull request does not list as asked for a review.
+// Reviewers are asked once, for a new pull request. An earlier attempt may have opened it and been
+// interrupted before it asked them.
 func (w *pullWork) missingReviewers() []string {
 	existing := w.st.pull
 	if existing == nil {
@@ -291,7 +291,8 @@ func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull gith
 	r.Notes = append(r.Notes, x.startsNotes(!w.st.pushed, w.st.pull == nil)...)
 }
 
-// reviewersToAsk returns those who were not asked yet and have not reviewed since.
+// reviewersToAsk returns missingReviewers without those who have reviewed the pull request, because
+// GitHub takes a reviewer who has reviewed off the list of those who are asked.
 func (w *pullWork) reviewersToAsk(ctx context.Context, x *executor, number int) ([]string, error) {
 	reviewers := w.missingReviewers()
 	if len(reviewers) == 0 || w.st.pull == nil {

@@ -56,8 +56,8 @@ type Operation struct {
 	Target string   `json:"target"`
 	Staged bool     `json:"staged,omitempty"`
 	Items  []Member `json:"items"`
-	// Requests are the writes, in order, as they are sent, but for what Request replaces. There are
-	// none where no item is to be applied.
+	// Requests are the writes, in order, as they are sent, except for the values in angle brackets
+	// (see Request). There are none where no item is to be applied.
 	Requests []Request `json:"requests"`
 	// Permissions are what the token needs for this operation.
 	Permissions []Permission `json:"permissions,omitempty"`

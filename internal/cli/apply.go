@@ -53,7 +53,7 @@ JSON, unless that is a terminal.`,
 	flags.StringVar(&policy, "config", "", configUsage)
 	addEventFlags(flags, &s.Event)
 	addRepoFlag(flags, &s.Event)
-	flags.StringVar(&s.Event.Job, "name", "", "a name for the job, where two jobs of a workflow run cannot be distinguished otherwise")
+	flags.StringVar(&s.Event.JobName, "name", "", "a name for the job, where two jobs of a workflow run cannot be distinguished otherwise")
 	flags.BoolVar(&s.DryRun, "dry-run", false, "write nothing; print the plan")
 	flags.StringVar(&s.Plan.JSON, "plan", "", "write the plan, with the exact requests, to this file as JSON")
 	flags.StringVar(&s.Plan.Page, "plan-html", "", "write the plan, and what became of it, to this file as a page to look at (docs/plan-page.md)")

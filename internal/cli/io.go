@@ -65,7 +65,7 @@ func (env Environment) open(path string) (io.ReadCloser, error) {
 	if path == "-" && terminal.Is(env.Stdin) {
 		fmt.Fprintln(env.Stderr, "airlock: reading lines from the terminal; an end-of-file (Ctrl-D) ends them, and --help says more")
 	}
-	return action.OpenUser(path, env.Stdin, action.Unlimited)
+	return action.OpenUserFile(path, env.Stdin, action.Unlimited)
 }
 
 // read reads at most limit bytes of what a user named, and one more if there are more.

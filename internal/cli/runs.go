@@ -37,7 +37,7 @@ recorded in its store, from where a running 'airlock serve' takes them.`,
 	flags.StringVar(&f.Location, "store", "", storeUsage)
 	flags.StringVar(&f.Agents, "agents", "", agentsUsage)
 	flags.StringVar(&f.Policy, "config", "", configUsage)
-	flags.StringVar(&f.Owner.Root, "root", ".", "the directory below which the agents built in may work")
+	flags.StringVar(&f.Owner.Root, "root", ".", "the directory below which built-in agents may work")
 	cmd.AddCommand(f.newCreate(env), f.newList(env), f.newShow(env), f.newStop(env), f.newWorkers(env))
 	return cmd
 }

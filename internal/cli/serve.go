@@ -67,7 +67,7 @@ func addNodeFlags(flags *pflag.FlagSet, f *node.Config) {
 	flags.StringVar(&f.Agents, "agents", "", agentsUsage)
 	flags.StringVar(&f.Policy, "config", "", configUsage)
 	flags.StringVar(&f.Owner.Base, "dir", ".", "the directory in which agents are started")
-	flags.StringVar(&f.Owner.Root, "root", "", "the directory below which the agents built in may work (default: that of --dir)")
+	flags.StringVar(&f.Owner.Root, "root", "", "the directory below which built-in agents may work (default: the value of --dir)")
 	flags.StringSliceVar(&f.PassEnv, "pass-env", nil, "names of variables that agents get in addition to the usual ones")
 	flags.StringArrayVar(&f.Owner.Fixers, "fixer", nil, "a fixer that runs of fix-loop may name, as NAME=COMMAND")
 	flags.IntVar(&f.Concurrency, "concurrency", 4, "how many runs are carried out at once; 0 carries out none")

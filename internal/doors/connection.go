@@ -88,7 +88,7 @@ const MaxCertificates = 16 << 20
 
 // ReadCertificates reads a file of certificates that the user names.
 func ReadCertificates(path string) ([]byte, error) {
-	f, err := action.OpenUser(path, nil, MaxCertificates)
+	f, err := action.OpenUserFile(path, nil, MaxCertificates)
 	if err != nil {
 		return nil, err
 	}

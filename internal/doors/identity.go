@@ -22,7 +22,7 @@ func Identify(ctx context.Context, client *githubapi.Client, ev event.Event, run
 	case err == nil:
 		run.SetJobName(name)
 	case refused && (refusal.Kind == githubapi.Forbidden || refusal.Kind == githubapi.NotFound):
-		log("the job's name cannot be read, so that two calls of one reusable workflow look the same: give each call its own value of the input name, or give the token the permission actions: read")
+		log("the job's name cannot be read, so that two calls of one reusable workflow look the same: give each call its own value of the input \"name\", or give the token the permission actions: read")
 	default:
 		return exitcode.FailedError(err)
 	}

@@ -39,7 +39,7 @@ func (f *PlanFiles) Begin(g *Gate, doc *checkreport.Document, r *Request) (err e
 	if f.Page == f.JSON {
 		return fmt.Errorf("--plan and --plan-html name the same file, %s: give each its own", f.Page)
 	}
-	if f.page, err = action.CreateUser(f.Page); err != nil {
+	if f.page, err = action.CreateUserFile(f.Page); err != nil {
 		return fmt.Errorf("--plan-html: %w", err)
 	}
 	r.Page = f.WritePage
@@ -51,13 +51,13 @@ func (f *PlanFiles) writeJSON(plan *apply.Plan) error {
 	if err := WriteJSON(&b, plan); err != nil {
 		return err
 	}
-	return action.WriteUser(f.JSON, b.Bytes())
+	return action.WriteUserFile(f.JSON, b.Bytes())
 }
 
 // WritePage writes the page and makes it appear.
 func (f *PlanFiles) WritePage(rep *report.Report) (err error) {
 	if f.page == nil {
-		if f.page, err = action.CreateUser(f.Page); err != nil {
+		if f.page, err = action.CreateUserFile(f.Page); err != nil {
 			return err
 		}
 	}

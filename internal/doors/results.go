@@ -74,7 +74,7 @@ func (p *PendingFiles) Create(path string, fallback io.Writer) (io.Writer, error
 	if path == "" || path == "-" && fallback != nil {
 		return fallback, nil
 	}
-	f, err := action.CreateUser(path)
+	f, err := action.CreateUserFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (d OutputDir) WriteFile(name string, data []byte) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(string(d), name)
-	return path, action.WriteUser(path, data)
+	return path, action.WriteUserFile(path, data)
 }
 
 // WriteJSON writes a document as JSON that people can read as well.

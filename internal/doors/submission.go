@@ -159,7 +159,7 @@ func (s Submission) addOwn(ctx context.Context, gate *Gate, job Job, r *Request,
 
 // readDocument reads the document of an earlier job that a flag names.
 func readDocument[D any](flag, name string, limit int64, read func(io.Reader, string, event.Event) (*D, error), ev event.Event) (doc *D, err error) {
-	file, err := action.OpenUser(name, nil, limit)
+	file, err := action.OpenUserFile(name, nil, limit)
 	if err == nil {
 		defer file.Close()
 		doc, err = read(file, name, ev)

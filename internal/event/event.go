@@ -89,7 +89,7 @@ type Env struct {
 	Job           string    // GITHUB_JOB, the job's key
 	Step          string    // GITHUB_ACTION, the step's id or a name that the runner made
 	MatrixIndex   string    // strategy.job-index, from an input of the action, as the runner exports no variable for it
-	Name          string    // the owner's name for the job, from an input of the action
+	JobName       string    // the owner's name for the job, from an input of the action
 	Orchestration string    // ACTIONS_ORCHESTRATION_ID, which is not documented
 	CheckRunID    string    // job.check_run_id, from an input of the action
 	Nonce         string    // distinguishes this process from others, outside of a workflow run

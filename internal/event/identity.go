@@ -47,10 +47,10 @@ func (run Run) Identity() string { return cmp.Or(run.Name, run.Job) }
 // the index are used instead. The identity then does not depend on which of the two, the id or the
 // name, is known.
 func (run *Run) identify(env Env) error {
-	if err := CheckName(env.Name); err != nil {
+	if err := CheckName(env.JobName); err != nil {
 		return err
 	}
-	run.Name = env.Name
+	run.Name = env.JobName
 	if run.ID == 0 {
 		run.Own = env.Nonce
 		return nil

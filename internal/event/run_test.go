@@ -47,8 +47,8 @@ func TestParseRunErrors(t *testing.T) {
 		"GITHUB_RUN_ATTEMPT": {RunAttempt: "-1"},
 		"strategy.job-index": {MatrixIndex: "1.5"},
 		"job.check_run_id":   {CheckRunID: "x"},
-		"invalid name":       {Name: "a\nb"},
-		"at most 100 bytes":  {Name: strings.Repeat("a", 101)},
+		"invalid name":       {JobName: "a\nb"},
+		"at most 100 bytes":  {JobName: strings.Repeat("a", 101)},
 	} {
 		if _, err := event.ParseRun(env, event.Event{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("err = %v, want one with %s", err, want)
@@ -74,7 +74,7 @@ func TestIdentity(t *testing.T) {
 		"another call":                           {event.Env{Orchestration: "1-2.web.gate.__default"}, "", "web / gate", false},
 		"a call in a matrix":                     {event.Env{Orchestration: "1-2.call.linux.gate.__default"}, "", "call / linux / gate", false},
 		"a caller with the same key":             {event.Env{Orchestration: "1-2.gate.gate.__default"}, "", "gate / gate", false},
-		"the owner's name comes first":           {event.Env{Orchestration: "1-2.api.gate.__default", Name: "api"}, "other / gate", "api", true},
+		"the owner's name comes first":           {event.Env{Orchestration: "1-2.api.gate.__default", JobName: "api"}, "other / gate", "api", true},
 		"an id of another job":                   {event.Env{Orchestration: "1-2.check.__default"}, "", "gate", true},
 		"an id with a line break":                {event.Env{Orchestration: "1-2.api\n.gate.__default"}, "", "gate", true},
 		"an id that is not one":                  {event.Env{Orchestration: "gate"}, "", "gate", true},
@@ -119,11 +119,11 @@ func TestClaims(t *testing.T) {
 		one, two event.Run
 		other    bool
 	}{
-		"one name, two paths": {parse(event.Env{Name: "n", Orchestration: "1.a.gate.__default"}, ""), parse(event.Env{Name: "n", Orchestration: "1.b.gate.__default"}, ""), true},
-		"one name, two attempts of a path": {parse(event.Env{Name: "n", Orchestration: "1.a.gate.__default"}, ""),
-			parse(event.Env{Name: "n", Orchestration: "2.a.gate.__default", RunAttempt: "2", CheckRunID: "6"}, ""), false},
-		"one name, two jobs' names":          {parse(event.Env{Name: "n", CheckRunID: "5"}, "a / gate"), parse(event.Env{Name: "n", CheckRunID: "6"}, "b / gate"), true},
-		"one name, two attempts of a job":    {parse(event.Env{Name: "n", CheckRunID: "5"}, "a / gate"), parse(event.Env{Name: "n", CheckRunID: "6", RunAttempt: "2"}, "a / gate"), false},
+		"one name, two paths": {parse(event.Env{JobName: "n", Orchestration: "1.a.gate.__default"}, ""), parse(event.Env{JobName: "n", Orchestration: "1.b.gate.__default"}, ""), true},
+		"one name, two attempts of a path": {parse(event.Env{JobName: "n", Orchestration: "1.a.gate.__default"}, ""),
+			parse(event.Env{JobName: "n", Orchestration: "2.a.gate.__default", RunAttempt: "2", CheckRunID: "6"}, ""), false},
+		"one name, two jobs' names":          {parse(event.Env{JobName: "n", CheckRunID: "5"}, "a / gate"), parse(event.Env{JobName: "n", CheckRunID: "6"}, "b / gate"), true},
+		"one name, two attempts of a job":    {parse(event.Env{JobName: "n", CheckRunID: "5"}, "a / gate"), parse(event.Env{JobName: "n", CheckRunID: "6", RunAttempt: "2"}, "a / gate"), false},
 		"no name, two ids":                   {parse(event.Env{CheckRunID: "5"}, ""), parse(event.Env{CheckRunID: "6"}, ""), true},
 		"no name, two ids of other attempts": {parse(event.Env{CheckRunID: "5"}, ""), parse(event.Env{CheckRunID: "6", RunAttempt: "2"}, ""), false},
 		"an attempt beyond what fits":        {parse(event.Env{CheckRunID: "5", RunAttempt: "70000"}, ""), parse(event.Env{CheckRunID: "5", RunAttempt: "70000"}, ""), false},
@@ -137,7 +137,7 @@ func TestClaims(t *testing.T) {
 }
 
 func TestOutsideOfActionsEachRunIsItsOwn(t *testing.T) {
-	run, err := event.ParseRun(event.Env{Nonce: "a", Name: "nightly", Orchestration: "1.x.y", Job: "x"}, event.Event{})
+	run, err := event.ParseRun(event.Env{Nonce: "a", JobName: "nightly", Orchestration: "1.x.y", Job: "x"}, event.Event{})
 	if err != nil || run.Own != "a" || run.Identity() != "nightly" || run.Shared || run.AwaitsJobName() {
 		t.Errorf("%+v, %v", run, err)
 	}

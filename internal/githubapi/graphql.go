@@ -49,7 +49,7 @@ func (c *Client) query(ctx context.Context, op *operation, document string, vari
 		return op.finish(err)
 	}
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body) // bounded by the sender
+	raw, err := io.ReadAll(resp.Body) // its size is bounded by our sender, the client's transport
 	if err != nil {
 		return op.finish(err)
 	}

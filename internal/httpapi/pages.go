@@ -148,7 +148,7 @@ func (s *Server) identifyVisitor(r *http.Request, secret string) (v pages.Visito
 	if !v.Session {
 		g, err = s.identify(r)
 		if refused, ok := errors.AsType[*apiError](err); ok {
-			v.Unknown, err = refused.Message, nil
+			v.WhyNotSignedIn, err = refused.Message, nil
 		}
 	}
 	v.Name = g.Name
@@ -174,11 +174,11 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, token string, co
 }
 
 // sessionCookie returns the cookie of a session, without its value. If the connection is known to
-// be private, browsers send the cookie over private connections only, and accept it from this host
-// only.
+// be encrypted, browsers send the cookie over encrypted connections only, and accept it from this
+// host only.
 func sessionCookie(r *http.Request, public bool) *http.Cookie {
 	c := &http.Cookie{Name: "airlock-session", Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
-	// Beyond loopback there is TLS, here or in the proxy.
+	// A server that is public, which means beyond loopback, is reached over TLS: its own or a proxy's.
 	if r.TLS != nil || public || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		c.Name, c.Secure = "__Host-"+c.Name, true
 	}

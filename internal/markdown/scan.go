@@ -151,8 +151,9 @@ func enlarged[T any](s []T, offset, size int) []T {
 	n := len(s)
 	room := max(small, n)
 	if n >= large {
+		estimate := n*size/max(offset, 1) + n/16 // with a margin
 		most := max(4*n, min(4*n/large*n, size))
-		room = max(n/4, min(n*size/max(offset, 1)+n/small, most)-n)
+		room = max(n/4, min(estimate, most)-n)
 	}
 	return withRoom(s, room)
 }

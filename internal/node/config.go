@@ -42,7 +42,7 @@ func (cfg *Config) Check() error {
 	if cfg.Owner.Root == "" {
 		cfg.Owner.Root = dir
 	}
-	if cfg.Policy != "" { // agents built in read it again, in that directory
+	if cfg.Policy != "" { // built-in agents read it again, in that directory
 		if cfg.Policy, err = filepath.Abs(cfg.Policy); err != nil {
 			return fmt.Errorf("--config: %w", err)
 		}

@@ -31,8 +31,9 @@ const signInPath = CoordinatorPath + "sign-in"
 type Visitor struct {
 	// Name is the visitor's; "" where nobody is signed in.
 	Name string
-	// Unknown is why nobody is signed in, and what to do.
-	Unknown string
+	// WhyNotSignedIn is why nobody is signed in, such as that the request has no token, and what to
+	// do. It is "" where somebody is signed in.
+	WhyNotSignedIn string
 	// CanSignIn is set where there is a token to sign in with.
 	CanSignIn bool
 	// Session reports that the visitor has signed in here, and can sign out.

@@ -8,16 +8,16 @@ import (
 
 // signInView is the page on which visitors sign in.
 type signInView struct {
-	Error     string // why the visitor could not sign in
-	Unknown   string // why nobody is signed in
-	CanSignIn bool
-	Next      string
+	Error          string // why the attempt to sign in failed; "" if there was none
+	WhyNotSignedIn string // see Visitor
+	CanSignIn      bool
+	Next           string // where to go after signing in
 }
 
 var signInPage = coordinatorPage("signin.html")
 
 func (x *visit) showSignIn(status int, failure string) {
-	x.show(status, signInPage, "Sign in", signInView{Error: failure, Unknown: x.Unknown, CanSignIn: x.CanSignIn, Next: x.next()})
+	x.show(status, signInPage, "Sign in", signInView{Error: failure, WhyNotSignedIn: x.WhyNotSignedIn, CanSignIn: x.CanSignIn, Next: x.next()})
 }
 
 // next returns where to go after signing in: "/" or the coordinator's page that the request names,

@@ -331,8 +331,10 @@ func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
 			return drop(RuleHiddenText, a.Name)
 		}
 	case attrURL:
-		if trimmed := trimURL(value); trimmed != value && len(value) == len(a.Value) {
-			// Write the address as browsers read it.
+		hasReferences := value != a.Value
+		if trimmed := trimURL(value); trimmed != value && !hasReferences {
+			// Write the address as browsers read it. One with references stays as it is, because its
+			// characters, such as quotes, would need references again.
 			from := shift + a.ValueStart
 			p.edit(from, from+len(a.Value), trimmed, "", "")
 			value = trimmed

@@ -85,7 +85,7 @@ type step struct {
 	runner   *action.Runner
 	conceal  func(text string) string // masks secrets; nil until they are known
 	reported bool                     // the results of the items are in the log and the summary
-	checked  bool                     // those of the checks are
+	checked  bool                     // the results of the checks are
 
 	settings  config.Settings
 	workspace *action.Dir
@@ -155,7 +155,7 @@ func (s *step) open(ctx context.Context) (err error) {
 	if s.workspace, err = action.OpenDir(s.env.Workspace); err != nil {
 		return exitcode.UsageError(fmt.Errorf("the workspace: %w", err))
 	}
-	s.env.Event.Name, s.env.Event.CheckRunID = s.settings.Name, s.settings.CheckRunID
+	s.env.Event.JobName, s.env.Event.CheckRunID = s.settings.Name, s.settings.CheckRunID
 	s.env.Event.Orchestration = s.deps.Secrets.Orchestration()
 	if s.event, s.eventRun, err = action.LoadEvent(s.env); err != nil {
 		return exitcode.UsageError(err)
@@ -255,7 +255,8 @@ func (s *step) reportStop(err error) {
 	}
 	nothing := "Nothing was applied.\n\n"
 	switch {
-	case s.settings.Mode == config.ModeCheck && s.checked: // the reviews, before a mistake in the input
+	case s.settings.Mode == config.ModeCheck && s.checked:
+		// The reviews ran and were reported. A mistake in the input stopped the other checks.
 		nothing = ""
 	case s.settings.Mode == config.ModeCheck:
 		nothing = "Nothing was checked.\n\n"

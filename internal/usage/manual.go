@@ -26,7 +26,7 @@ func WriteManual(root *cobra.Command, dir, version string) error {
 
 // writePages writes the page of a command, and those of the commands below it.
 func writePages(cmd *cobra.Command, dir, version string) error {
-	out, err := action.CreateUser(filepath.Join(dir, manName(cmd)+".1"))
+	out, err := action.CreateUserFile(filepath.Join(dir, manName(cmd)+".1"))
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
