@@ -21,9 +21,10 @@ import (
 // because an answer does not consider what only GitHub knows. The methods of an Asking may be called
 // by one goroutine at a time.
 type Asking struct {
-	gate   *Gate
-	lines  *action.Lines
-	known  Rehearsal
+	gate  *Gate
+	lines *action.Lines
+	known Rehearsal
+	// counts are the items in the lines that Update has shown without an error.
 	counts map[safeoutput.Kind]int
 }
 
@@ -72,26 +73,35 @@ const RuleLimit = "max"
 // file or the workspace, not of what was asked.
 func (a *Asking) Ask(ctx context.Context, kind safeoutput.Kind, arguments json.RawMessage) (Answer, error) {
 	var answer Answer
-	err := a.lines.Update(ctx, func(lines io.Reader, fromStart bool) ([]byte, error) {
-		counted := maps.Clone(a.counts)
-		if err := a.count(ctx, lines, fromStart); err != nil {
-			return nil, err
-		}
-		line, err := lineOf(kind, arguments)
-		if err != nil {
-			answer = refused(kind, Problem{Path: "$", Message: err.Error()})
-			return nil, nil
-		}
-		if answer, err = a.judge(ctx, kind, line); err != nil {
-			a.counts = counted // the next call of Update passes the same lines again
-			return nil, err
-		}
-		if !answer.Accepted {
-			return nil, nil
-		}
-		return line, nil
+	err := a.lines.Update(ctx, func(lines io.Reader, fromStart bool) (line []byte, err error) {
+		before, done := maps.Clone(a.counts), false
+		defer func() {
+			if !done { // the next call gets the same lines again
+				a.counts = before
+			}
+		}()
+		answer, line, err = a.judgeAfter(ctx, lines, fromStart, kind, arguments)
+		done = err == nil
+		return line, err
 	})
 	return answer, err
+}
+
+// judgeAfter counts the items that lines ask for, and judges what an agent asks for after them. The
+// line is what is appended to the file, nil if it is not accepted.
+func (a *Asking) judgeAfter(ctx context.Context, lines io.Reader, fromStart bool, kind safeoutput.Kind, arguments json.RawMessage) (Answer, []byte, error) {
+	if err := a.count(ctx, lines, fromStart); err != nil {
+		return Answer{}, nil, err
+	}
+	line, err := lineOf(kind, arguments)
+	if err != nil {
+		return refused(kind, Problem{Path: "$", Message: err.Error()}), nil, nil
+	}
+	answer, err := a.judge(ctx, kind, line)
+	if err != nil || !answer.Accepted {
+		return answer, nil, err
+	}
+	return answer, line, nil
 }
 
 // count counts the items that the lines in the file ask for. lines are those that it has not counted
