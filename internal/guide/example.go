@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,8 +20,14 @@ func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("example of %s: %w", spec.Kind, err)
 	}
-	if kc.Target.Any && len(spec.NumberFields) > 0 {
-		*safeoutput.Field(item, spec.NumberFields[0].Name).(*int) = exampleNumber
+	if len(spec.ActsOn) > 0 && targets(kc, spec) == "" {
+		return "", nil
+	}
+	if fields, must := policy.MustName(kc, spec); must {
+		if len(fields) == 0 {
+			return "", nil
+		}
+		*safeoutput.Field(item, fields[0].Name).(*int) = cmp.Or(kc.Target.Number, exampleNumber)
 	}
 	if labels, ok := safeoutput.Field(item, "labels").(*[]string); ok {
 		*labels = exampleLabels(kc, *labels)

@@ -1,6 +1,8 @@
 package guide
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
@@ -44,6 +48,11 @@ func TestRulesAreTold(t *testing.T) {
 		"add-issue-label: {allowed: [bug], blocked: [\"~*\"]}":      "Labels that are not allowed: ~*.",
 		"add-issue-comment: {target: \"*\"}":                        "is required.",
 		"add-issue-comment: {target: 7}":                            "It acts on #7 and nothing else.",
+		"add-issue-comment: {target: \"*\", issues: false}":         "\n`pull_request_number` or `discussion_number` is required.",
+		"add-issue-comment: {target: 7, pull-requests: false}":      "It acts on #7 and nothing else. `discussion_number` is required.",
+		"add-issue-label: {target: \"*\", pull-requests: false}":    "It acts on the issue that triggered the workflow, and nothing else; `issue_number` is required.",
+		"add-issue-label: {issues: false, pull-requests: false}":    "It acts on nothing: every item is refused.",
+		"push-to-branch: {branch: bot, target: \"*\"}":              "It pushes to the branch `bot`; leave the number out.",
 		"create-issue: {max: 4}":                                    "At most 4 ",
 		"create-issue: {max: -1}":                                   "Any number of ",
 		"create-discussion: {category: ideas}":                      "The category is set; leave it out.",
@@ -157,4 +166,77 @@ func TestToolNames(t *testing.T) {
 		}
 		seen[name] = true
 	}
+}
+
+// TestExamplesPassTheGate asserts, for every kind under each combination of settings that can refuse
+// its items, that the gate accepts the example: with a target that the event does not choose,
+// whatever else the event is about. It also asserts that without an example no number passes so, and
+// that the rules name fields by which an item can pass.
+func TestExamplesPassTheGate(t *testing.T) {
+	t.Parallel()
+	events := []event.Event{{Name: "schedule"}, {Name: "issues", Number: 99}, {Name: "pull_request", Number: 99, IsPull: true}, {Name: "discussion", Number: 99, IsDiscussion: true}}
+	for _, spec := range safeoutput.Kinds() {
+		for _, kc := range targetSettings(spec) {
+			kc.Update = policy.UpdateSettings{Status: true, Title: true, Body: true}
+			passes := func(line string) (n int) {
+				res, err := intake.Collect(t.Context(), strings.NewReader(line), intake.Config{Strict: true})
+				if err != nil || len(res.Accepted) != 1 {
+					t.Fatalf("%s: %v, %+v", line, err, res.Rejected)
+				}
+				for _, ev := range events {
+					approved, _ := policy.Judge(policy.Config{Kinds: map[policy.Kind]policy.KindConfig{spec.Kind: kc}}, ev, res.Accepted)
+					n += len(approved)
+				}
+				return n
+			}
+			example, err := exampleFor(kc, spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rules := strings.Join(kindRules(kc, spec), " ")
+			about := fmt.Sprintf("%s, target %s, without %v, branch %q", spec.Kind, kc.Target, kc.Excludes, kc.Changes.Branch)
+			if example != "" {
+				want := 1
+				if kc.Target != (policy.TargetRule{}) || len(spec.ActsOn) == 0 {
+					want = len(events)
+				}
+				if n := passes(example); n < want {
+					t.Errorf("%s: the example %s passes under %d events, want %d", about, example, n, want)
+				}
+			}
+			anyPasses := false
+			for _, f := range spec.NumberFields {
+				number := cmp.Or(kc.Target.Number, exampleNumber)
+				line := strings.TrimSuffix(spec.Example, "}") + fmt.Sprintf(`,"%s":%d}`, f.Name, number)
+				n := passes(line)
+				anyPasses = anyPasses || n == len(events)
+				if named := strings.Contains(rules, "`"+f.Name+"`"); named && n == 0 && !strings.Contains(rules, "that triggered the workflow") {
+					t.Errorf("%s: %s passes under no event, and the rules name it: %s", about, f.Name, rules)
+				}
+			}
+			if example == "" && anyPasses {
+				t.Errorf("%s: there is no example, although an item with a number passes", about)
+			}
+		}
+	}
+}
+
+// targetSettings returns the settings of a kind for each rule about targets, with each subset of the
+// targets excluded, and with and without a branch of the owner's.
+func targetSettings(spec safeoutput.Spec) []policy.KindConfig {
+	var all []policy.KindConfig
+	for _, rule := range []policy.TargetRule{{}, {Any: true}, {Number: 7}} {
+		for excluded := range 1 << len(spec.ActsOn) {
+			for _, branch := range []string{"", "bot"} {
+				kc := policy.KindConfig{Target: rule, Changes: policy.ChangeSettings{Branch: branch}}
+				for i, target := range spec.ActsOn {
+					if excluded>>i&1 == 1 {
+						kc.Excludes = append(kc.Excludes, target)
+					}
+				}
+				all = append(all, kc)
+			}
+		}
+	}
+	return all
 }

@@ -43,16 +43,7 @@ func (s *sentences) addIf(applies bool, format string, args ...any) {
 func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 	var rules sentences
 	if len(spec.ActsOn) > 0 {
-		switch {
-		case kc.Target.Any:
-			rules = append(rules, "`"+strings.Join(spec.NumberNames(), "` or `")+"` is required.")
-		case kc.Target.Number != 0:
-			rules = append(rules, fmt.Sprintf("It acts on #%d and nothing else.", kc.Target.Number))
-		case spec.Kind == safeoutput.KindPushToBranch && kc.Changes.Branch != "":
-			rules = append(rules, fmt.Sprintf("It pushes to the branch `%s`; leave the number out.", kc.Changes.Branch))
-		default:
-			rules = append(rules, "It acts on the "+targets(kc, spec)+" that triggered the workflow, and nothing else.")
-		}
+		rules = append(rules, targetRule(kc, spec))
 	}
 	rules.addIf(spec.DefaultMaxLabels > 0 && kc.MaxLabels >= 0, "At most %s each.", text.Count(cmp.Or(kc.MaxLabels, spec.DefaultMaxLabels), "label"))
 	rules.addIf(kc.AllowedLabels != nil, "Allowed labels: %s.", orNone(kc.AllowedLabels))
@@ -68,6 +59,34 @@ func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 		rules = append(rules, fileRules(kc.Changes)...)
 	}
 	return rules
+}
+
+// targetRule says in sentences what items of a kind act on, and how they name it.
+func targetRule(kc policy.KindConfig, spec safeoutput.Spec) string {
+	things := targets(kc, spec)
+	fields, _ := policy.MustName(kc, spec)
+	var names []string
+	for _, f := range fields {
+		names = append(names, "`"+f.Name+"`")
+	}
+	required := strings.Join(names, " or ") + " is required."
+	switch {
+	case things == "":
+		return "It acts on nothing: every item is refused."
+	case spec.Kind == safeoutput.KindPushToBranch && kc.Changes.Branch != "":
+		return fmt.Sprintf("It pushes to the branch `%s`; leave the number out.", kc.Changes.Branch)
+	case kc.Target.Any && fields == nil:
+		return fmt.Sprintf("It acts on the %s that triggered the workflow, and nothing else; `%s` is required.", things, spec.NumberFields[0].Name)
+	case kc.Target.Any:
+		return required
+	case kc.Target.Number != 0:
+		rule := fmt.Sprintf("It acts on #%d and nothing else.", kc.Target.Number)
+		if fields != nil {
+			rule += " " + required
+		}
+		return rule
+	}
+	return "It acts on the " + things + " that triggered the workflow, and nothing else."
 }
 
 // updateRules returns sentences about the fields of an issue that may be changed.

@@ -66,14 +66,14 @@ func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *ref
 		return Target{}, nil
 	}
 	asked := namedBy(it, spec)
-	if it.Kind() == safeoutput.KindPushToBranch && kc.Changes.Branch != "" {
+	if kc.hasOwnBranch(spec) {
 		// The configured branch needs no pull request.
 		if asked.number != 0 {
 			return Target{}, refuse(RuleTarget, "'%s' is %d, but pushes go only to the configured branch %q", asked.field.Name, asked.number, kc.Changes.Branch)
 		}
 		return Target{}, nil
 	}
-	number, refused := kc.Target.number(spec, asked, ev)
+	number, refused := kc.number(spec, asked, ev)
 	if refused != nil {
 		return Target{}, refused
 	}
@@ -88,7 +88,7 @@ func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *ref
 		}
 	case means != safeoutput.NoTarget:
 		t.Claimed, t.IsPull, t.IsDiscussion = true, means == safeoutput.PullRequest, means == safeoutput.Discussion
-	case slices.Contains(kc.Excludes, safeoutput.Issue) || slices.Contains(kc.Excludes, safeoutput.PullRequest):
+	case kc.asksForKind():
 		// A number that the event is not about is an issue's or a pull request's.
 		// Only GitHub knows which, so both are refused.
 		return Target{}, refuse(RuleTargetKind, "whether #%d is an issue or a pull request is not known here, and %s is configured to act only on %s", number, spec.Kind, plurals(allowed))
@@ -97,6 +97,33 @@ func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *ref
 		return Target{}, refuse(RuleTargetKind, "#%d is %s, and %s acts only on %s", number, withArticle(t.Kind()), spec.Kind, plurals(allowed))
 	}
 	return t, nil
+}
+
+// hasOwnBranch reports whether items of a kind are pushed to a branch that the owner has named.
+func (kc KindConfig) hasOwnBranch(spec safeoutput.Spec) bool {
+	return spec.Kind == safeoutput.KindPushToBranch && kc.Changes.Branch != ""
+}
+
+// asksForKind reports whether an item may act on a number only if it is known whether the number is
+// an issue's or a pull request's.
+func (kc KindConfig) asksForKind() bool {
+	return slices.Contains(kc.Excludes, safeoutput.Issue) || slices.Contains(kc.Excludes, safeoutput.PullRequest)
+}
+
+// MustName reports whether an item of a kind has to name what it acts on if the event is not about
+// that, and returns the fields by which it may do so. There are none if no such item can pass.
+func MustName(kc KindConfig, spec safeoutput.Spec) (fields []safeoutput.NumberField, must bool) {
+	isChosen := kc.Target.Any || kc.Target.Number != 0 && kc.asksForKind()
+	if !isChosen || len(spec.ActsOn) == 0 || kc.hasOwnBranch(spec) {
+		return nil, false
+	}
+	allowed := mayActOn(kc, spec)
+	for _, f := range spec.NumberFields {
+		if f.Means == safeoutput.NoTarget && !kc.asksForKind() || slices.Contains(allowed, f.Means) {
+			fields = append(fields, f)
+		}
+	}
+	return fields, true
 }
 
 // mayActOn returns the kinds of targets that the configuration leaves to a kind.
@@ -143,9 +170,9 @@ func plurals(kinds []safeoutput.Target) string {
 	return strings.Join(names, " and ")
 }
 
-// number applies the rule to the target that an item names.
-func (r TargetRule) number(spec safeoutput.Spec, asked named, ev event.Event) (int, *refusal) {
-	number, field := asked.number, asked.field.Name
+// number applies the rule for targets to the one that an item names.
+func (kc KindConfig) number(spec safeoutput.Spec, asked named, ev event.Event) (int, *refusal) {
+	r, number, field := kc.Target, asked.number, asked.field.Name
 	switch {
 	case r.Number != 0:
 		if number != 0 && number != r.Number {
@@ -155,7 +182,9 @@ func (r TargetRule) number(spec safeoutput.Spec, asked named, ev event.Event) (i
 	case r.Any && number != 0:
 		return number, nil
 	case r.Any:
-		return 0, refuse(RuleTarget, "'%s' is missing: with target: \"*\" the item must name the number that it acts on", spec.NumberFields[0].Name)
+		fields, _ := MustName(kc, spec)
+		fields = append(fields, spec.NumberFields...)
+		return 0, refuse(RuleTarget, "'%s' is missing: with target: \"*\" the item must name the number that it acts on", fields[0].Name)
 	case ev.Number == 0 && number != 0:
 		return 0, refuse(RuleNoContext, "'%s' is %d, but items may act only on what triggered the workflow, and %s; set target to %d or \"*\" to allow it", field, number, noContext(ev), number)
 	case ev.Number == 0:
