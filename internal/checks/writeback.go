@@ -33,7 +33,8 @@ func writeBack(workspace string, fixed []phase.FixedFile) (notes []string) {
 	return notes
 }
 
-// writeFixed writes one file in place, so that its owner and permissions stay.
+// writeFixed writes one file in place: a new file under its name would have another owner, other
+// permissions and attributes, and would not be what hard links to the old one lead to.
 func writeFixed(root *os.Root, f phase.FixedFile) (err error) {
 	file, _, err := nofollow.Open(root, filepath.FromSlash(f.Path), os.O_RDWR)
 	if err != nil {
@@ -51,8 +52,34 @@ func writeFixed(root *os.Root, f phase.FixedFile) (err error) {
 	if !bytes.Equal(now, f.Before) {
 		return errors.New("it has changed since the checks began")
 	}
-	if _, err := file.WriteAt(f.After, 0); err != nil {
-		return err
+	return replaceContent(file, f.Before, f.After)
+}
+
+// replaceContent replaces the content of a file, which is before. If it cannot, for example on a full
+// disk, the file has its old content again. If not even that succeeds, the error says so.
+func replaceContent(file interface {
+	io.WriterAt
+	Truncate(size int64) error
+}, before, after []byte) error {
+	write := func() error {
+		// What needs more space comes first: if there is none, the old content was not touched yet.
+		if grown := min(len(before), len(after)); grown < len(after) {
+			if _, err := file.WriteAt(after[grown:], int64(grown)); err != nil {
+				return err
+			}
+		}
+		if _, err := file.WriteAt(after[:min(len(before), len(after))], 0); err != nil {
+			return err
+		}
+		return file.Truncate(int64(len(after)))
 	}
-	return file.Truncate(int64(len(f.After)))
+	err := write()
+	if err == nil {
+		return nil
+	}
+	_, failed := file.WriteAt(before, 0)
+	if failed = errors.Join(failed, file.Truncate(int64(len(before)))); failed != nil {
+		return fmt.Errorf("%w; it has a part of the new content now, because the old one could not be written again (%w): restore it from git", err, failed)
+	}
+	return err
 }
