@@ -97,23 +97,16 @@ func (t *turn) revalidationTrigger(c *check) Message {
 	return m
 }
 
-// revalidationResult returns what a check found when it ran again. c has the new failures.
+// revalidationResult returns what a check found when it ran again. c has the new failures. If the
+// step escalates the loop, escalate replaces what follows a failure.
 func (t *turn) revalidationResult(c *check, result Status) Message {
 	m := Message{
 		Type: RevalidationResult, ID: t.id("REVALRES", string(c.Name), t.iteration()), From: c.Name.Mention(), To: Orchestrator, Priority: PriorityHigh,
 		Check: c.Name, Result: result, Failures: c.Failures, Omitted: len(c.Prints) - len(c.Failures), Summary: string(c.Name) + ": " + string(result),
 	}
-	switch {
-	case result == Pass:
-		m.Next = "Proceed to next phase"
-	case t.Iteration >= t.Max:
-		m.Next = "Escalate: no iteration is left"
-	case t.Retry:
-		m.Next = "Escalate: the unchanged code failed again"
-	default:
-		m.Next = fmt.Sprintf("Continue recursive loop (iteration %d/%d)", t.Iteration+1, t.Max)
-	}
+	m.Next = "Proceed to next phase"
 	if result == Fail {
+		m.Next = fmt.Sprintf("Continue recursive loop (iteration %d/%d)", t.Iteration+1, t.Max)
 		m.Summary += ", " + text.Count(len(c.Prints), "failure")
 	}
 	return m

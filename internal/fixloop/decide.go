@@ -16,6 +16,11 @@ func (t *turn) escalate(r Reason, cause Check) error {
 			return err
 		}
 	}
+	for i := range t.messages {
+		if m := &t.messages[i]; m.Type == RevalidationResult && m.Result == Fail {
+			m.Next = "Escalate: " + r.clause()
+		}
+	}
 	failed := slices.ContainsFunc(t.Checks, func(c check) bool { return c.Status == Fail })
 	remembered := len(t.History) > 0 && t.History[len(t.History)-1].Iteration == t.Iteration
 	if failed && !remembered {

@@ -113,6 +113,20 @@ func (r Reason) sentence() string {
 	}[r]
 }
 
+// clause gives a reason for which a loop is escalated after a check has failed again.
+func (r Reason) clause() string {
+	return cmp.Or(map[Reason]string{
+		ReasonIterations:  "no iteration is left",
+		ReasonTimeout:     "time is up",
+		ReasonDeadlock:    "nothing that failed was resolved in the last iterations",
+		ReasonSpecialist:  "a check does not work",
+		ReasonCritical:    "the security review found a critical vulnerability",
+		ReasonUndelivered: "a message could not be delivered",
+		ReasonRetry:       "the unchanged code failed again",
+		ReasonRefused:     "a push changes what an agent may not change",
+	}[r], string(r))
+}
+
 // Message is a message of the protocol, or a change of status, with its entry in the communication
 // log. Which of the members after Summary are set depends on its type.
 type Message struct {

@@ -345,7 +345,8 @@ func (w *walk) answers(m Message) {
 
 // judge asserts that a complete round of results, or a refused fix, has the outcome that the model
 // demands, that refused changes do not become the accepted commit, and that there is an escalation
-// message if and only if the loop becomes escalated.
+// message if and only if the loop becomes escalated. What a check that failed again says about what
+// follows has to agree.
 func (w *walk) judge(before State, e Event, messages []Message) {
 	w.t.Helper()
 	if before.Status() == Escalated && (e.Type == EventDecision || e.Type == EventPush && len(e.Refused) == 0) {
@@ -370,6 +371,11 @@ func (w *walk) judge(before State, e Event, messages []Message) {
 	escalation := slices.IndexFunc(messages, func(m Message) bool { return m.Type == Escalation })
 	if (escalation >= 0) != (w.state.Status() == Escalated && before.Status() != Escalated) {
 		w.t.Fatalf("status %s with messages %v", w.state.Status(), ids(messages))
+	}
+	for _, m := range messages {
+		if m.Type == RevalidationResult && m.Result == Fail && strings.HasPrefix(m.Next, "Escalate: ") != (escalation >= 0) {
+			w.t.Fatalf("%s says %q with messages %v", m.ID, m.Next, ids(messages))
+		}
 	}
 	reported := slices.ContainsFunc(messages, func(m Message) bool { return m.Type == StatusChange && m.New == Fail })
 	if !reported {

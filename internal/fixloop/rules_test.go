@@ -281,6 +281,34 @@ func TestWhatMessagesSay(t *testing.T) {
 	}
 }
 
+// What a check that failed again says about what follows is what follows.
+func TestWhatFollowsAFailure(t *testing.T) {
+	again := func(limits Limits, iterations int, last Result) []Message {
+		t.Helper()
+		p := begun(t, Loop{Limits: limits})
+		for range iterations - 1 {
+			p.results(failing(Tests, "a"))
+			p.fix("tried")
+		}
+		p.wait(time.Minute)
+		return p.send(Event{Type: EventResult, Op: p.state.Work().Op, Results: []Result{last}})
+	}
+	failed := Result{Check: Tests, Status: ResultFail, Failures: fails("a")}
+	critical := failed
+	critical.Critical = true
+	for want, got := range map[string][]Message{
+		"Continue recursive loop (iteration 3/20)":                          again(Limits{Iterations: 20}, 2, failed),
+		"Escalate: nothing that failed was resolved in the last iterations": again(Limits{Iterations: 20}, 3, failed),
+		"Escalate: no iteration is left":                                    again(Limits{Iterations: 2}, 2, failed),
+		"Escalate: time is up":                                              again(Limits{Round: time.Second}, 2, failed),
+		"Escalate: the security review found a critical vulnerability":      again(Limits{}, 2, critical),
+	} {
+		if m := ofType(got, RevalidationResult); m.Next != want {
+			t.Errorf("next is %q, want %q", m.Next, want)
+		}
+	}
+}
+
 // Only what people have to act on notifies them.
 func TestWhatNotifies(t *testing.T) {
 	for _, typ := range []Type{FailureReport, FixRequest, FixCompletion, RevalidationTrigger, RevalidationResult, Success, Escalation, TimeoutReminder, ErrorNotification, StatusChange} {
