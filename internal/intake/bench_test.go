@@ -34,7 +34,7 @@ func mixed(lines int) []byte {
 }
 
 // dirty returns lines like those of mixed, but most of their texts need cleaning. Every second
-// security report is a SARIF log.
+// security report is a SARIF log. The same number of lines always gives the same bytes.
 func dirty(lines int) []byte {
 	r := rand.New(rand.NewPCG(5, 40_000))
 	additions := []string{
@@ -45,14 +45,13 @@ func dirty(lines int) []byte {
 	kinds := safeoutput.Kinds()
 	for i := range lines {
 		item := newItem(r, kinds[i%len(kinds)].Kind, i)
-		for name, value := range item {
-			switch name {
-			case "body", "title", "message", "reason", "alternatives", "details":
-				addition := additions[r.IntN(len(additions))]
-				if name != "body" {
-					addition = " for @octocat"
+		for _, name := range []string{"body", "title", "message", "reason", "alternatives", "details"} {
+			if value, ok := item[name].(string); ok {
+				addition := " for @octocat"
+				if name == "body" {
+					addition = additions[r.IntN(len(additions))]
 				}
-				item[name] = value.(string) + addition
+				item[name] = value + addition
 			}
 		}
 		if item["type"] == safeoutput.KindCreateSecurityReport && i%2 == 0 {
@@ -186,6 +185,20 @@ func TestMixedLinesAreAllAccepted(t *testing.T) {
 	_, _, counts := write(t, Config{Max: noLimits(), MaxLabels: -1}, in)
 	if counts.Accepted != 1100 || counts.Repaired != 0 {
 		t.Errorf("counts are %+v, want 1,100 accepted", counts)
+	}
+}
+
+// TestLinesOfBenchmarksAreStable asserts that the lines of benchmarks do not differ between two
+// runs, so that their results can be compared.
+func TestLinesOfBenchmarksAreStable(t *testing.T) {
+	for name, lines := range map[string]func(int) []byte{"mixed": mixed, "dirty": dirty} {
+		first := lines(200)
+		for range 5 {
+			if !bytes.Equal(lines(200), first) {
+				t.Errorf("the lines of %s differ", name)
+				break
+			}
+		}
 	}
 }
 
