@@ -115,10 +115,25 @@ func (s *objectStore) restore() error {
 }
 
 // restore resets a file's time of modification, if nothing else has changed and the new time is
-// after the given one.
+// after the given one. For a link that is the time of the file that it leads to, as it is for git.
 func (f objectFile) restore(root *os.Root, after time.Time) error {
 	now, err := root.Lstat(f.name)
-	if err != nil || !os.SameFile(now, f.info) || now.Size() != f.info.Size() {
+	if err != nil || now.Mode().Type() == fs.ModeSymlink { // an error, too, where a directory is a link that leads out of root
+		path, err := filepath.EvalSymlinks(filepath.Join(root.Name(), f.name))
+		if err != nil {
+			return nil // it was removed
+		}
+		if root, err = os.OpenRoot(filepath.Dir(path)); err != nil {
+			return nil
+		}
+		defer root.Close()
+		f.name = filepath.Base(path)
+		now, err = root.Lstat(f.name)
+		if err != nil {
+			return nil
+		}
+	}
+	if !os.SameFile(now, f.info) || now.Size() != f.info.Size() {
 		return nil // it is another file now
 	}
 	// Times of files may lag behind the clock by its granularity.

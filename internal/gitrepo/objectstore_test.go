@@ -3,6 +3,7 @@
 package gitrepo_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,21 +49,26 @@ func TestObjectsAreOrdinaryFiles(t *testing.T) {
 
 // TestObjectsKeepTheirTimes asserts that Close restores the modification times of the objects
 // that git has touched: of packs and of single objects, in the clone and in the clone whose
-// objects it shares.
+// objects it shares, also of those that links there lead to.
 func TestObjectsKeepTheirTimes(t *testing.T) {
 	t.Parallel()
-	for _, packed := range []bool{false, true} {
+	for i := range 6 {
+		packed, linked := i%2 == 1, []string{"", "files", "directories"}[i/2]
 		c, _, base, _ := fork(t)
 		if packed {
 			c.Git("repack", "-adq")
+		}
+		elsewhere := t.TempDir()
+		if objects := filepath.Join(c.Dir, ".git", "objects"); linked != "" {
+			moveAndLink(t, objects, elsewhere, linked == "files")
 		}
 		borrower := clone{c.Clone}
 		borrower.Dir = filepath.Join(t.TempDir(), "borrower")
 		c.Git("clone", "-q", "--shared", c.Dir, borrower.Dir)
 		times := func() map[string]time.Time {
 			all := map[string]time.Time{}
-			for _, dir := range []string{c.Dir, borrower.Dir} {
-				_ = filepath.WalkDir(filepath.Join(dir, ".git"), func(path string, d fs.DirEntry, err error) error {
+			for _, dir := range []string{filepath.Join(c.Dir, ".git"), filepath.Join(borrower.Dir, ".git"), elsewhere} {
+				_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 					if info, err := d.Info(); err == nil {
 						all[path] = info.ModTime()
 					}
@@ -93,8 +99,33 @@ func TestObjectsKeepTheirTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if changed := differing(before, times()); changed > 0 {
-			t.Errorf("packed %v: %d times changed", packed, changed)
+			t.Errorf("packed %v, linked %s: %d times changed", packed, linked, changed)
 		}
+	}
+}
+
+// moveAndLink moves the objects and packs below a directory of objects to another directory, or the
+// directories in which they are, and puts links in their place.
+func moveAndLink(t *testing.T, objects, to string, files bool) {
+	t.Helper()
+	err := filepath.WalkDir(objects, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "info" {
+			return fs.SkipDir
+		}
+		if err != nil || path == objects || d.IsDir() == files {
+			return err
+		}
+		moved := filepath.Join(to, strings.ReplaceAll(strings.TrimPrefix(path, objects+"/"), "/", "-"))
+		if err := errors.Join(os.Rename(path, moved), os.Symlink(moved, path)); err != nil {
+			return err
+		}
+		if !files {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
