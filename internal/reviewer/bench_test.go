@@ -74,6 +74,9 @@ var hostile = map[string]struct{ path, begin, repeat string }{
 	"endings":        {"a.js", "", "try{a.close()}catch{}"},
 	"casts":          {"a.js", "try{", "(a).b("},
 	"blocks":         {"a.js", strings.Repeat("try{", 5000), "}catch{}return;"},
+	"classes":        {"a.js", "", "/["},
+	"more classes":   {"a.rb", "", "[/"},
+	"escapes":        {"a.rb", "", `\/`},
 }
 
 // hostileText returns a file with a hostile text of n bytes.

@@ -16,6 +16,10 @@ type scanner struct {
 	opens    []int32    // indexes of the brackets that are open
 	strings  []inString // strings in whose holes the scanner is
 	heredocs []heredoc  // those that begin on the next line
+
+	noRegex     int // no regular expression begins before this byte
+	noRegexLine int // the end of the last line on which a slash began none
+	readInVain  int // how many bytes were read of regular expressions that have no end; only tests use it
 }
 
 // inString is a string with holes whose end was not read yet.
@@ -29,12 +33,17 @@ type inString struct {
 
 // scan returns a text as tokens.
 func scan(path, code string, lang *language) *source {
-	s := &scanner{source: &source{path: path, text: code, lang: lang, lines: lineStarts(code)}, first: true}
-	s.tokens = make([]token, 0, len(code)/4)
+	s := newScanner(path, code, lang)
 	for s.at < len(s.text) {
 		s.next()
 	}
 	return s.source
+}
+
+func newScanner(path, code string, lang *language) *scanner {
+	s := &scanner{source: &source{path: path, text: code, lang: lang, lines: lineStarts(code)}, first: true}
+	s.tokens = make([]token, 0, len(code)/4)
+	return s
 }
 
 // next reads the next token, comment or blank.
@@ -382,13 +391,26 @@ func (s *scanner) regexMayBegin() bool {
 	return true
 }
 
-// regex reads a regular expression, which ends on its line.
+// regex reads a regular expression, which ends on its line. A slash that begins none is an operator.
+//
+// The slashes after it are tried as well, but not each of them up to the end of the line. A bracket
+// brings every attempt to the same state, and the first attempt has read what follows in vain. So a
+// later one fails at the first bracket, and so do the attempts of all slashes before that bracket.
 func (s *scanner) regex() bool {
+	if s.at < s.noRegex {
+		return false
+	}
+	triedBefore := s.at < s.noRegexLine
 	class := false
-	for at := s.at + 1; at < len(s.text) && s.text[at] != '\n'; at++ {
+	at := s.at + 1
+	for at < len(s.text) && s.text[at] != '\n' {
 		switch c := s.text[at]; {
-		case c == '\\':
+		case c == '\\' && at+1 < len(s.text) && s.text[at+1] != '\n':
 			at++
+		case (c == '[' || c == ']') && triedBefore:
+			s.readInVain += at - s.at
+			s.noRegex = at
+			return false
 		case c == '[':
 			class = true
 		case c == ']':
@@ -401,6 +423,12 @@ func (s *scanner) regex() bool {
 			s.addText(s.at+1, at, end)
 			return true
 		}
+		at++
 	}
+	s.readInVain += at - s.at
+	if triedBefore {
+		s.noRegex = at
+	}
+	s.noRegexLine = at
 	return false
 }

@@ -1,7 +1,9 @@
 package reviewer
 
 import (
+	"iter"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -51,6 +53,92 @@ func TestHereDocumentsOfOneLine(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", code, got, want)
+		}
+	}
+}
+
+// TestRegularExpressionsEndOnTheirLine asserts, for all short texts of the characters that matter,
+// that a slash where a regular expression may begin begins one if and only if the line has its end.
+func TestRegularExpressionsEndOnTheirLine(t *testing.T) {
+	for text := range textsOf("/[]\\\na", 6) {
+		s := scan("a.js", text, languageNamed("javascript"))
+		for i, token := range s.tokens {
+			if text[token.start] != '/' {
+				continue
+			}
+			want := -1
+			before := scanner{source: &source{text: text, lang: s.lang, tokens: s.tokens[:i]}, at: int(token.start), first: token.first}
+			if before.regexMayBegin() {
+				want = regexEnd(text, int(token.start))
+			}
+			if got := int(token.to); token.kind == stringText && got != want || token.kind != stringText && want >= 0 {
+				t.Fatalf("%q: the slash at %d is %q; want an expression that ends at %d", text, token.start, s.written(i), want)
+			}
+		}
+	}
+}
+
+// regexEnd returns the offset of the slash that ends the regular expression at an offset, -1 if its
+// line has none.
+func regexEnd(text string, begin int) int {
+	class := false
+	for i := begin + 1; i < len(text) && text[i] != '\n'; i++ {
+		switch {
+		case text[i] == '\\' && i+1 < len(text) && text[i+1] != '\n':
+			i++
+		case text[i] == '[' || text[i] == ']':
+			class = text[i] == '['
+		case text[i] == '/' && !class:
+			return i
+		}
+	}
+	return -1
+}
+
+// textsOf yields all texts of at most length characters.
+func textsOf(characters string, length int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var more func(text string) bool
+		more = func(text string) bool {
+			if !yield(text) {
+				return false
+			}
+			if len(text) == length {
+				return true
+			}
+			for _, c := range characters {
+				if !more(text + string(c)) {
+					return false
+				}
+			}
+			return true
+		}
+		more("")
+	}
+}
+
+// TestScannerReadsAheadOnce asserts that the scanner does not read a line again and again for regular
+// expressions that have no end, in hostile texts and whatever short text is repeated.
+func TestScannerReadsAheadOnce(t *testing.T) {
+	check := func(path, text string) {
+		t.Helper()
+		s := newScanner(path, text, languageOf(path))
+		for s.at < len(s.text) {
+			s.next()
+		}
+		if s.readInVain > 2*len(text) {
+			t.Errorf("%s: of %d bytes, %d are read in vain: %.20q …", path, len(text), s.readInVain, text)
+		}
+	}
+	for name := range hostile {
+		f := hostileText(name, 25_000)
+		check(f.Path, f.Text)
+	}
+	for path, characters := range map[string]string{"a.js": "/[]\\\"'`$({}*<a \n", "a.rb": "/[]\\\"'`#{}(%<~A \n="} {
+		for unit := range textsOf(characters, 3) {
+			if unit != "" {
+				check(path, strings.Repeat(unit, 300/len(unit)))
+			}
 		}
 	}
 }
