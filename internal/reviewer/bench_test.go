@@ -77,6 +77,26 @@ var hostile = map[string]struct{ path, begin, repeat string }{
 	"classes":        {"a.js", "", "/["},
 	"more classes":   {"a.rb", "", "[/"},
 	"escapes":        {"a.rb", "", `\/`},
+	"one line":       {"a.js", "", "eval(x);"},
+	"indented":       {"a.js", strings.Repeat(" ", 10_000), "'https://a:Zebra17@h/' "},
+	"handlers":       {"a.js", "try{a}", "catch(e){}"},
+	"deep bodies":    {"a.js", "", "function f(){a;"},
+	"attributes":     {"a.rs", "", "#[allow("},
+	"directives":     {"a.js", "</a>", "//noqa\n"},
+	"skips":          {"a.test.js", "/*" + strings.Repeat(" a", 5000) + " */\n", "it.skip('a');/**/"},
+	"test modules":   {"a.rs", "", "#[cfg(test)]mod t{}let x=format!(\"select {}\",a);"},
+	"defaults":       {"a.js", strings.Repeat("switch(a){default:b;", 1000), "}"},
+	"tables":         {"a.js", "a=[1];a", ".a"},
+	"prefixes":       {"a.js", "", "a='x'+a;"},
+	"nested lists":   {"a.py", "", "a=[a];"},
+	"constants":      {"a.py", "", "eval(a.BB+b.value);A.value;"},
+	"debug output":   {"a.py", "", "ic(a);"},
+	"packages":       {"a.go", "x=a.B;" + strings.Repeat("import(", 2000), ")"},
+	"receivers":      {"a.go", "", "func f(r T){db.Query(\"a\"+r.x.y)\n"},
+	"parameters":     {"A.java", "", "void f(a){x.executeQuery(\"a\"+b.c(d));"},
+	"given":          {"a.js", "", "function f(a){eval('x'+a.b);"},
+	"long names":     {"a.js", "function " + strings.Repeat("a", 10_000) + "(){", "eval(x);"},
+	"long constants": {"a.js", "a=" + strings.Repeat("A", 10_000) + ";", "eval('x'+a+b);"},
 }
 
 // hostileText returns a file with a hostile text of n bytes.
@@ -84,6 +104,17 @@ func hostileText(name string, n int) File {
 	h := hostile[name]
 	t := h.begin + strings.Repeat(h.repeat, n/len(h.repeat)+1)
 	return File{Path: h.path, Text: t[:n]}
+}
+
+// reviewHostile does everything that both reviews do with one file, whatever the file looks like, and
+// returns its source.
+func reviewHostile(tb testing.TB, r *Reviewer, f File) *source {
+	s := scan(f.Path, f.Text, languageOf(f.Path))
+	s.outsideTests(matchPack(s, packFor(tb, f.Path), func(*Rule, finding.Precision) bool { return true }))
+	r.credentials(f, s)
+	r.silencers.silences(&f, s)
+	r.code(f)
+	return s
 }
 
 func BenchmarkHostile(b *testing.B) {
@@ -94,10 +125,7 @@ func BenchmarkHostile(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				b.SetBytes(int64(n))
 				for b.Loop() {
-					s := scan(f.Path, f.Text, languageOf(f.Path))
-					matchPack(s, packFor(b, f.Path), func(*Rule, finding.Precision) bool { return true })
-					r.credentials(f, s)
-					r.code(f)
+					reviewHostile(b, r, f)
 				}
 			})
 		}
@@ -163,7 +191,7 @@ func TestHostileTextsEnd(t *testing.T) {
 	r := newReviewer(t, Config{})
 	for name := range hostile {
 		f := hostileText(name, 25_000) // more than the longest beginning
-		s := scan(f.Path, f.Text, languageOf(f.Path))
+		s := reviewHostile(t, r, f)
 		for i, tok := range s.tokens {
 			if tok.end < tok.start || tok.from > tok.to || int(tok.end) > len(f.Text) || i > 0 && tok.start < s.tokens[i-1].end {
 				t.Fatalf("%s: token %d is %+v", name, i, tok)
@@ -172,9 +200,6 @@ func TestHostileTextsEnd(t *testing.T) {
 		if _, err := r.Security(t.Context(), []File{f}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		matchPack(s, packFor(t, f.Path), func(*Rule, finding.Precision) bool { return true })
-		r.credentials(f, s)
-		r.code(f)
 	}
 }
 

@@ -35,6 +35,11 @@ type codeFile struct {
 	file     File
 	found    []finding.Finding
 	tests    []int // where tests begin, once focusPrecision has read them
+	// excuses and announced are what comments say, once they were read: see readExcuse and isAnnounced.
+	excuses   map[run]excuse
+	announced map[run]bool
+	// importsIC reports that a file of Python imports ic, which prints its argument.
+	importsIC bool
 }
 
 // code reviews one file.
@@ -303,9 +308,9 @@ func (c *codeFile) longFunctions() {
 	scope := newScopes(c.source, &pack{})
 	for i, t := range c.tokens {
 		scope.enter(i)
-		same := 0 // how many functions contain both this token and the one before
-		for same < len(open) && same < len(scope.nested) && open[same].begin == scope.nested[same].begin {
-			same++
+		same := min(len(open), len(scope.nested)) // how many functions contain both this token and the one before
+		for same > 0 && open[same-1].begin != scope.nested[same-1].begin {
+			same--
 		}
 		for len(open) > same {
 			end()

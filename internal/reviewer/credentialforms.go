@@ -80,8 +80,9 @@ var localHost = lazyregexp.New(`(?i)\b(?:localhost|127\.0\.0\.1)\b|::1\b`)
 var hashedPassword = lazyregexp.New(`^md5[0-9a-f]{32}$`)
 
 // credentialsInForms finds credentials in the forms of the table. A form does not count in a
-// comment, in an address of the machine itself, or far from the beginning of its line.
-func (f File) credentialsInForms() []writtenCredential {
+// comment, in an address of the machine itself, or far from the beginning of its line. lines is the
+// file's source, with or without its tokens.
+func (f File) credentialsInForms(lines *source) []writtenCredential {
 	var places []writtenCredential
 	for _, form := range credentialForms {
 		if form.path != nil && !form.path.MatchString(f.Path) {
@@ -93,7 +94,7 @@ func (f File) credentialsInForms() []writtenCredential {
 		for _, m := range form.form.FindAllStringSubmatchIndex(f.Text, -1) {
 			isLocal := form.what == inAddress && localHost.MatchString(f.Text[m[0]:m[1]])
 			isFar := m[0] > longestSource && !strings.Contains(f.Text[m[0]-longestSource:m[0]], "\n")
-			if isFar || isLocal || f.isInComment(m[0]) {
+			if isFar || isLocal || lines.isInComment(m[0]) {
 				continue
 			}
 			last := len(m) - 2

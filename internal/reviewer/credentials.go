@@ -56,8 +56,12 @@ func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 	if !r.uses(rule) || testPath.MatchString(f.Path) || madeUpPath.MatchString(strings.TrimSuffix(f.Path, ".sql")) {
 		return nil
 	}
+	lines := s
+	if lines == nil {
+		lines = unscanned(f)
+	}
 	outsideComments := func(places []writtenCredential) []writtenCredential {
-		return slices.DeleteFunc(places, func(p writtenCredential) bool { return f.isInComment(p.start) })
+		return slices.DeleteFunc(places, func(p writtenCredential) bool { return lines.isInComment(p.start) })
 	}
 	var places []writtenCredential
 	if isDump := madeUpPath.MatchString(f.Path); !isDump { // only files that end in .sql match here
@@ -71,13 +75,7 @@ func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 		places = append(places, outsideComments(credentialsInSettings(f.Text))...)
 	}
 	if !givesToServices {
-		places = append(places, outsideComments(f.credentialsInForms())...)
-	}
-	if len(places) == 0 {
-		return nil
-	}
-	if s == nil {
-		s = unscanned(f)
+		places = append(places, outsideComments(f.credentialsInForms(lines))...)
 	}
 	var found []finding.Finding
 	seen := map[int]bool{}
@@ -86,7 +84,7 @@ func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 			continue
 		}
 		seen[p.start] = true
-		found = append(found, rule.finding(f.Path, p.what, s.rangeOf(int32(p.start), int32(p.end))))
+		found = append(found, rule.finding(f.Path, p.what, lines.rangeOf(int32(p.start), int32(p.end))))
 	}
 	return found
 }

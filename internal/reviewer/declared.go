@@ -1,7 +1,6 @@
 package reviewer
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -46,12 +45,11 @@ func (s *scopes) declare(open int) {
 // declaration reports whether a request's data can be read from a name, and whether the name is a
 // recorded parameter or receiver.
 func (s *scopes) declaration(name string) (hasRequest, known bool) {
-	for _, f := range slices.Backward(s.nested) {
-		if hasRequest, known = f.declared[name]; known {
-			return hasRequest, true
-		}
+	all := s.declared[name]
+	if len(all) == 0 {
+		return false, false
 	}
-	return false, false
+	return all[len(all)-1], true
 }
 
 // withoutNamesakes returns the source of an expression with a mark after each name that looks like
@@ -128,6 +126,7 @@ func (e *evaluator) packages() wordSet {
 		return e.imported
 	}
 	e.imported = wordSet{}
+	read := 0 // the index after the tokens that were read
 	for i := range e.tokens {
 		if e.is(i, "func") || e.is(i, "type") {
 			break
@@ -139,7 +138,8 @@ func (e *evaluator) packages() wordSet {
 		if e.is(i+1, "(") {
 			block = e.inside(i + 1)
 		}
-		for j := block.from; j < min(block.to, len(e.tokens)); j++ {
+		for j := max(block.from, read); j < min(block.to, len(e.tokens)); j++ {
+			read = j + 1
 			if e.tokens[j].kind != stringText {
 				continue
 			}

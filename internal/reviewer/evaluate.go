@@ -12,7 +12,8 @@ type evaluator struct {
 	*source
 	pack     *pack
 	scope    *scopes
-	imported wordSet         // the packages of a file of Go, once they are read
+	imported wordSet         // the packages of a file of Go, or the names that one of Python imports, once they are read
+	hasEnums bool            // a file of Python has enumerations; unknown before pythonNames is called
 	choosers map[string]bool // the functions of the file, once they are read: see isChooser
 }
 
@@ -20,6 +21,7 @@ type evaluator struct {
 // looks something up.
 func (e *evaluator) valueOf(x extent) value {
 	v := e.evaluate(x, 0)
+	v.text = v.text[:min(len(v.text), 2*longestText)] // a name that has it may stand in the next value, and so on
 	if !e.looksUp(x) {
 		v.addOrigin(e.scope.withoutNamesakes(e.sourceWithoutIndexes(e.upToFunction(x))))
 	}
@@ -404,7 +406,7 @@ func (e *evaluator) memberValue(owner value, ownerName, member string) value {
 	switch {
 	case e.isHarmlessMember(ownerName, member):
 		return harmless()
-	case e.lang.name == "python" && member == "value" && ownerName != "" && 'A' <= ownerName[0] && ownerName[0] <= 'Z' && strings.Contains(e.text, "Enum"): // Sort(a).value
+	case e.lang.name == "python" && member == "value" && ownerName != "" && 'A' <= ownerName[0] && ownerName[0] <= 'Z' && e.pythonNames().hasEnums: // Sort(a).value
 		return harmless()
 	case e.lang.name == "python" && isConstantName(member) && e.importsModule(ownerName): // settings.DIGEST
 		return value{text: member}
@@ -431,8 +433,23 @@ func (e *evaluator) memberValue(owner value, ownerName, member string) value {
 // importsModule reports whether Python code imports a name, which is then taken for a module of the
 // program: import config. The name request does not count.
 func (e *evaluator) importsModule(name string) bool {
-	_, after, found := strings.Cut(e.text, "import "+name)
-	return found && name != "" && name != "request" && (after == "" || !isNamePart(after[0]))
+	return name != "" && name != "request" && e.pythonNames().imported[name]
+}
+
+// pythonNames reads imported and hasEnums of a file of Python, if they were not read yet, and returns
+// the evaluator.
+func (e *evaluator) pythonNames() *evaluator {
+	if e.imported == nil {
+		e.imported, e.hasEnums = wordSet{}, strings.Contains(e.text, "Enum")
+		eachAfter(e.text, "import ", func(begin int) {
+			end := begin
+			for end < len(e.text) && isNamePart(e.text[end]) {
+				end++
+			}
+			e.imported[e.text[begin:end]] = true
+		})
+	}
+	return e
 }
 
 // isHarmlessMember reports whether a member is a number or a name that the program gave: a.length,

@@ -51,6 +51,7 @@ var (
 // leftovers finds code that is left from debugging, and tests that do not run.
 func (c *codeFile) leftovers() {
 	inTest := testPath.MatchString(c.path)
+	c.importsIC = strings.Contains(c.text, "import ic")
 	for i, t := range c.tokens {
 		if t.kind != word {
 			continue
@@ -292,9 +293,9 @@ func (c *codeFile) isSentence(i int) bool {
 	return c.kindAt(i) == stringText && strings.Contains(strings.TrimSpace(c.content(i)), " ")
 }
 
-// excuse matches reasons for which a test runs only on request: it is run by hand, measures
+// onRequest matches reasons for which a test runs only on request: it is run by hand, measures
 // something, or needs something that is not there; or there is no test.
-var excuse = lazyregexp.New(`(?i)\b(run (the )?(tests? )?(manually|by hand)|benchmarks?|performance|requires|no tests)\b|--ignored\b`)
+var onRequest = lazyregexp.New(`(?i)\b(run (the )?(tests? )?(manually|by hand)|benchmarks?|performance|requires|no tests)\b|--ignored\b`)
 
 // skipReason matches comments that explain why a test is off.
 var skipReason = lazyregexp.New(`(?i)\b(skip\w*|disabled?|disabling|ignored?|enable|because|since|not (supported|implemented|available)|does ?n.t)\b`)
@@ -309,25 +310,62 @@ func (c *codeFile) isExcused(i int) bool {
 	for above > max(0, line-mostMarks) && (isMark(c.lineText(above)) || above == line-1 && c.skipsInside(i) && opensBlock(c.lineText(above))) {
 		above--
 	}
-	comment := c.commentEnding(above) + c.commentAfter(i)
+	comments := []run{c.commentEnding(above), c.commentAfter(i)}
 	if line < len(c.lines) && beginsComment.MatchString(c.lineText(line+1)) { // xit("a", () => { // see #3
-		comment += c.lineText(line + 1)
+		comments = append(comments, c.lineRun(line+1))
 	}
-	for _, text := range []string{c.lineText(line), comment} {
-		if notePlace.MatchString(text) || excuse.MatchString(text) {
+	if c.readExcuse(c.lineRun(line)).isPlace {
+		return true
+	}
+	words, fails := 0, false
+	for _, comment := range comments {
+		e := c.readExcuse(comment)
+		if e.isPlace || e.isReason {
 			return true
 		}
+		words, fails = words+e.words, fails || e.fails
 	}
-	return skipReason.MatchString(comment) || countWords(comment) >= fewestReason && !noReason.MatchString(comment)
+	return words >= fewestReason && !fails
 }
 
-// commentAfter returns the comment after the token at index i on its line, or "".
-func (c *codeFile) commentAfter(i int) string {
+// run is a run of bytes: from is included, to is not.
+type run struct{ from, to int32 }
+
+// lineRun returns the bytes of a line, from 1, as lineText does.
+func (c *codeFile) lineRun(number int) run {
+	begin := c.lines[number-1]
+	return run{begin, begin + int32(len(c.lineText(number)))}
+}
+
+// excuse is what a text says about a test that is off.
+type excuse struct {
+	isPlace  bool // it names an issue, or says what the test needs to run
+	isReason bool // it explains why the test is off
+	fails    bool // it says that the test fails
+	words    int
+}
+
+// readExcuse reads an excuse, once for each run: there may be many tests at one comment.
+func (c *codeFile) readExcuse(r run) excuse {
+	e, known := c.excuses[r]
+	if !known {
+		text := c.text[r.from:r.to]
+		e = excuse{notePlace.MatchString(text) || onRequest.MatchString(text), skipReason.MatchString(text), noReason.MatchString(text), countWords(text)}
+		if c.excuses == nil {
+			c.excuses = map[run]excuse{}
+		}
+		c.excuses[r] = e
+	}
+	return e
+}
+
+// commentAfter returns the comment after the token at index i on its line, or nothing.
+func (c *codeFile) commentAfter(i int) run {
 	n := sort.Search(len(c.comments), func(n int) bool { return c.comments[n].start >= c.tokens[i].end })
 	if n == len(c.comments) || c.line(c.comments[n].start) != c.line(c.tokens[i].start) {
-		return ""
+		return run{}
 	}
-	return " " + c.text[c.comments[n].start:c.comments[n].end]
+	return run{c.comments[n].start, c.comments[n].end}
 }
 
 // countWords returns how many words a text has. Where people write without blanks, two characters
@@ -369,19 +407,19 @@ func isMark(line string) bool {
 	return strings.HasPrefix(line, "@") || strings.HasPrefix(line, "#[")
 }
 
-// commentEnding returns the comment that ends on a line, with those right above it.
-func (c *codeFile) commentEnding(line int) string {
+// commentEnding returns the comment that ends on a line, with those right above it, or nothing.
+func (c *codeFile) commentEnding(line int) run {
 	all := c.comments
 	lastLine := func(i int) int { return c.line(all[i].end - 1) }
 	last := sort.Search(len(all), func(i int) bool { return lastLine(i) >= line })
 	if last == len(all) || lastLine(last) != line {
-		return ""
+		return run{}
 	}
 	first := last
 	for first > 0 && last-first < longestNote && lastLine(first-1) == c.line(all[first].start)-1 {
 		first--
 	}
-	return c.text[all[first].start:all[last].end]
+	return run{all[first].start, all[last].end}
 }
 
 var (
@@ -405,7 +443,7 @@ func (c *codeFile) isProgram() bool {
 // isDebugOutput reports whether the call of the word at index i prints something that helps
 // only in debugging: "here", or a variable under its own name.
 func (c *codeFile) isDebugOutput(i int, name string) bool {
-	if dumpers[c.lang.name][name] && (c.lang.name != "python" || strings.Contains(c.text, "import ic")) {
+	if dumpers[c.lang.name][name] && (c.lang.name != "python" || c.importsIC) {
 		return !isExample(c.path)
 	}
 	if !printers[c.lang.name][name] || isExample(c.path) {

@@ -83,8 +83,9 @@ func (m *matcher) fill(i int) {
 	if !m.scope.values[m.written(i)].table {
 		return
 	}
+	const mostLinks = 100
 	end, given := i+1, extent{}
-	for m.is(end, "[") || m.is(end, ".") && m.isWord(end+1) {
+	for n := 0; n < mostLinks && (m.is(end, "[") || m.is(end, ".") && m.isWord(end+1)); n++ {
 		end = m.after(end)
 		if m.is(end-1, ".") {
 			end++
@@ -355,9 +356,9 @@ func (m *matcher) askedIfAbsent(asked extent) string {
 }
 
 // alwaysLeaves reports whether a block leaves, and not only under a condition of its own. The branch
-// after an else counts as one without a condition.
+// after an else counts as one without a condition. Of a long block it reads only the beginning.
 func (m *matcher) alwaysLeaves(body extent) bool {
-	for i := body.from; i < body.to; i++ {
+	for i := body.from; i < min(body.to, body.from+4*longestExpression); i++ {
 		if !m.isWord(i) {
 			continue
 		}

@@ -373,3 +373,22 @@ func TestAcceptedPatternsAreAskedOnceAFile(t *testing.T) {
 		t.Errorf("%d findings, %d questions", len(result.Findings), asked)
 	}
 }
+
+// TestModulesOfTestsAreLeftOut asserts that weaknesses on the lines of Rust's modules for tests are
+// left out, also where one module begins on the line where another one ends, or stands in it.
+func TestModulesOfTestsAreLeftOut(t *testing.T) {
+	const mark = "#[cfg(test)] mod "
+	text := "a\n" + mark + "b {\n" + mark + "c {}\n}; " + mark + "d {\n" + "\n}\ne\n"
+	s := scan("a.rs", text, languageNamed("rust"))
+	var found []finding.Finding
+	for line := range s.lines {
+		found = append(found, finding.Finding{Rule: "rust/x", Range: finding.Range{StartLine: line + 1}})
+	}
+	var left []int
+	for _, f := range s.outsideTests(found) {
+		left = append(left, f.Range.StartLine)
+	}
+	if want := []int{1, 7}; !slices.Equal(left, want) {
+		t.Errorf("findings are left on lines %v, want %v", left, want)
+	}
+}

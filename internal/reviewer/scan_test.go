@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 )
 
 func TestRubyTokens(t *testing.T) {
@@ -139,6 +140,27 @@ func TestScannerReadsAheadOnce(t *testing.T) {
 			if unit != "" {
 				check(path, strings.Repeat(unit, 300/len(unit)))
 			}
+		}
+	}
+}
+
+// TestColumnsOfLongLines asserts that a column is the number of UTF-16 code units before it, also far
+// from the beginning of its line.
+func TestColumnsOfLongLines(t *testing.T) {
+	line := strings.Repeat("aé€😀\xff\xf0\x9f", 500)
+	text := "first\n" + line + "\n" + line
+	s := scan("a.js", text, languageNamed("javascript"))
+	begin := 0
+	for offset := range len(text) {
+		want := 1
+		for _, r := range text[begin:offset] {
+			want += max(1, utf16.RuneLen(r))
+		}
+		if got := s.column(int32(offset)); got != want {
+			t.Fatalf("the byte %d is in column %d, want %d", offset-begin, got, want)
+		}
+		if text[offset] == '\n' {
+			begin = offset + 1
 		}
 	}
 }

@@ -20,6 +20,10 @@ type scopes struct {
 	routes  *regexp.Regexp // matches what stands before a function that answers requests; may be nil
 	// hasPaths is set once a key of values is more than a name, such as params[:sort].
 	hasPaths bool
+	// given, declared and inHeads are those of all functions of nested together: how many of them have
+	// a name, and what each says of it, that of the innermost function last.
+	given, inHeads map[string]int
+	declared       map[string][]bool
 }
 
 // parameter is a name in a function's head. If it has a stranger's text, its origin shows that: it
@@ -47,13 +51,16 @@ type function struct {
 	answers bool
 	// given are the names of its parameters that can have text, and of their types.
 	given wordSet
+	// inHead are the words of a head in Java after which a name ends: see isParameter.
+	inHead []string
 	// declared has the names of a Go function's parameters and receiver, and whether a request's data
 	// can be read from each. Of Ruby's parameters it has only params.
 	declared map[string]bool
 }
 
 func newScopes(s *source, p *pack) *scopes {
-	return &scopes{source: s, values: map[string]value{}, inputs: p.Parameters, routes: p.Routes}
+	return &scopes{source: s, values: map[string]value{}, inputs: p.Parameters, routes: p.Routes,
+		given: map[string]int{}, inHeads: map[string]int{}, declared: map[string][]bool{}}
 }
 
 // innermost returns the innermost function. Outside of functions it returns one that begins at -1.
@@ -82,17 +89,18 @@ func (s *scopes) value(name string) value {
 }
 
 // isParameter reports whether a name stands in the head of one of the functions around, which are of
-// a language with braces.
-func (s *scopes) isParameter(name string) bool {
+// Java.
+func (s *scopes) isParameter(name string) bool { return s.inHeads[name] > 0 }
+
+// headNames returns the names of the parameters in the head before the brace at index begin.
+func (s *scopes) headNames(begin int) (names []string) {
 	const longest = 120 // tokens of a head
-	for _, f := range s.nested {
-		for i := f.begin - 1; i > max(0, f.begin-longest) && !s.isOneOf(i, ";", "{", "}"); i-- {
-			if s.is(i, name) && s.isOneOf(i+1, ",", ")", "->") {
-				return true
-			}
+	for i := begin - 1; i > max(0, begin-longest) && !s.isOneOf(i, ";", "{", "}"); i-- {
+		if s.isWord(i) && s.isOneOf(i+1, ",", ")", "->") {
+			names = append(names, s.written(i))
 		}
 	}
-	return false
+	return names
 }
 
 // set gives a name a value until the end of the function.
@@ -104,11 +112,12 @@ func (s *scopes) set(name string, v value) {
 	s.values[name] = v
 }
 
-// functionNames returns the names of the two innermost functions.
+// functionNames returns the names of the two innermost functions, cut where they are too long.
 func (s *scopes) functionNames() string {
+	const longest = 200 // bytes
 	var names []string
 	for _, f := range s.nested[max(0, len(s.nested)-2):] {
-		names = append(names, f.name)
+		names = append(names, f.name[:min(len(f.name), longest)])
 	}
 	return strings.Join(names, " ")
 }
@@ -248,7 +257,14 @@ func (s *scopes) push(f function) {
 	for _, p := range s.params {
 		f.given[p.name] = f.given[p.name] || !p.isNumber
 	}
+	if s.lang.name == "java" {
+		f.inHead = s.headNames(f.begin)
+	}
 	s.nested = append(s.nested, f)
+	s.count(f, 1)
+	for name, hasRequest := range f.declared {
+		s.declared[name] = append(s.declared[name], hasRequest)
+	}
 	for _, p := range s.params {
 		_, known := s.values[p.name]
 		switch {
@@ -261,15 +277,29 @@ func (s *scopes) push(f function) {
 	s.params = nil
 }
 
+// count adds n to the counts of the names of a function.
+func (s *scopes) count(f function, n int) {
+	for name, canHaveText := range f.given {
+		if canHaveText {
+			s.given[name] += n
+		}
+	}
+	for _, name := range f.inHead {
+		s.inHeads[name] += n
+	}
+}
+
 // isGiven reports whether one of the functions around has a name among its parameters that can have
 // text.
-func (s *scopes) isGiven(name string) bool {
-	return slices.ContainsFunc(s.nested, func(f function) bool { return f.given[name] })
-}
+func (s *scopes) isGiven(name string) bool { return s.given[name] > 0 }
 
 // leave ends a function, and forgets what it gave its names.
 func (s *scopes) leave(f function) {
 	s.nested = s.nested[:len(s.nested)-1]
+	s.count(f, -1)
+	for name := range f.declared {
+		s.declared[name] = s.declared[name][:len(s.declared[name])-1]
+	}
 	for n := len(s.undo); n > f.undo; n-- {
 		if u := s.undo[n-1]; u.known {
 			s.values[u.name] = u.old

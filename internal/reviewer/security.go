@@ -3,9 +3,9 @@ package reviewer
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/secrets"
@@ -59,16 +59,20 @@ func (s *source) outsideTests(found []finding.Finding) []finding.Finding {
 	if s == nil || s.lang.name != "rust" {
 		return found
 	}
+	inTests, last := map[int]bool{}, 0 // by line
 	for i := range s.tokens {
 		if !s.isSequence(i, "#", "[", "cfg", "(", "test", ")", "]", "mod") || !s.is(i+9, "{") {
 			continue
 		}
-		first, last := s.line(s.tokens[i].start), s.line(s.tokens[s.after(i+9)-1].start)
-		found = slices.DeleteFunc(found, func(f finding.Finding) bool {
-			return !strings.HasPrefix(f.Rule, secretRule) && first <= f.Range.StartLine && f.Range.StartLine <= last
-		})
+		line, end := max(last+1, s.line(s.tokens[i].start)), s.line(s.tokens[s.after(i+9)-1].start)
+		for ; line <= end; line++ {
+			inTests[line] = true
+		}
+		last = max(last, end)
 	}
-	return found
+	return slices.DeleteFunc(found, func(f finding.Finding) bool {
+		return !strings.HasPrefix(f.Rule, secretRule) && inTests[f.Range.StartLine]
+	})
 }
 
 // BinaryFile is the Reason of Skipped for a binary file.
@@ -115,7 +119,11 @@ func onlySecrets(f File) string {
 // hadLines reports whether the file had these lines before the change: a change cannot exempt itself
 // from review by lines that it adds.
 func (f File) hadLines(first, last int) bool {
-	return f.Changed != nil && !slices.ContainsFunc(f.Changed, func(s changes.Span) bool { return s.First <= last && first <= s.Last })
+	if f.Changed == nil {
+		return false
+	}
+	i := sort.Search(len(f.Changed), func(i int) bool { return f.Changed[i].Last >= first })
+	return i == len(f.Changed) || f.Changed[i].First > last
 }
 
 // withoutChanges returns the file without the lines of f.Changed: the entire file if that is nil.
@@ -231,28 +239,29 @@ var issuersPrefix = lazyregexp.New(`^(?:gh[pousr]_|github_pat_|gl(?:pat|dt|rt|so
 // isUnmistakable reports whether a hit is a secret, whoever wrote it: a known one, a private key,
 // or a key in the form of its issuer. A private key does not count if it is in a copied library or
 // made up. A key in an issuer's form does not count in comments, tests, manuals, examples and the
-// files of startedForTests, where people invent such keys.
-func (f File) isUnmistakable(h secrets.Hit) bool {
+// files of startedForTests, where people invent such keys. s is the file's source, with or without
+// its tokens.
+func (f File) isUnmistakable(h secrets.Hit, s *source) bool {
 	switch {
 	case h.Rule == privateKey:
 		return !f.Vendored && !isMadeUpKey(f.Text[h.Start:h.End]) // copied libraries have keys for their tests, which everybody knows
 	case h.Rule == secrets.KnownRule:
 		return true
-	case testPath.MatchString(f.Path), manualPath.MatchString(f.Path), docsPath.MatchString(f.Path), isExample(f.Path), startedForTests.MatchString(f.Path), f.isInComment(h.Start):
+	case testPath.MatchString(f.Path), manualPath.MatchString(f.Path), docsPath.MatchString(f.Path), isExample(f.Path), startedForTests.MatchString(f.Path), s.isInComment(h.Start):
 		return false
 	}
 	return halfOf[h.Rule] != "" || keyNumbers[h.Rule] || issuersPrefix.MatchString(f.Text[h.Start:h.End])
 }
 
 // isInComment reports whether the line of a byte begins like a comment.
-func (f File) isInComment(offset int) bool {
-	line := strings.TrimLeft(f.Text[strings.LastIndexByte(f.Text[:offset], '\n')+1:offset], " \t")
+func (s *source) isInComment(offset int) bool {
+	line := s.text[min(s.firstOnLine(s.line(int32(offset))), offset):offset]
 	for _, sign := range []string{"//", "#", "* ", "*/", "/*", "<!--", ";"} {
 		if strings.HasPrefix(line, sign) {
 			return true
 		}
 	}
-	return strings.HasPrefix(line, "--") && !commandPath.MatchString(f.Path) // a flag in a command of several lines
+	return strings.HasPrefix(line, "--") && !commandPath.MatchString(s.path) // a flag in a command of several lines
 }
 
 // privateKey is the rule of private keys. One in a test may well be in use.
@@ -289,6 +298,10 @@ func (r *Reviewer) findSecrets(f File) []finding.Finding {
 		return nil
 	}
 	hits := r.secrets.ScanFile(f.Path, f.Text)
+	if len(hits) == 0 {
+		return nil
+	}
+	lines := unscanned(f)
 	named := map[string]bool{}
 	for _, h := range hits {
 		named[h.Rule] = true
@@ -304,7 +317,7 @@ func (r *Reviewer) findSecrets(f File) []finding.Finding {
 		case rule != precise:
 		case f.lacksKey(h):
 			precision = finding.PrecisionLow
-		case !f.isUnmistakable(h) || halfOf[h.Rule] != "" && !named[halfOf[h.Rule]]:
+		case !f.isUnmistakable(h, lines) || halfOf[h.Rule] != "" && !named[halfOf[h.Rule]]:
 			precision = finding.PrecisionMedium
 		}
 		if !r.config.selects(rule, precision) {

@@ -234,8 +234,9 @@ func (t *silencerTable) inTokens(s *source) []Silence {
 			continue
 		}
 		attribute, end := s.attribute(i)
-		line, _, _ := strings.Cut(s.text[s.tokens[i].start:], "\n")
-		if written := s.text[s.tokens[i].start:end]; len(written) > len(line) {
+		start := int(s.tokens[i].start)
+		line, _, _ := strings.Cut(s.text[start:min(len(s.text), start+longestSource)], "\n")
+		if written := s.text[start:min(int(end), start+longestSource)]; len(written) > len(line) {
 			line = written
 		}
 		for _, one := range t.inCode(attribute, line, s.line(s.tokens[i].start)) {
@@ -324,9 +325,13 @@ func (t *silencerTable) inLine(line string, number int) []Silence {
 // inMarkup looks into comments of JSX that were not recognized, because the text before them looks
 // like the beginning of a string. It skips the lines on which something was found.
 func (t *silencerTable) inMarkup(code string, found []Silence) []Silence {
+	has := map[int]bool{}
+	for _, s := range found {
+		has[s.Line] = true
+	}
 	number := 0
 	for line := range strings.Lines(code) {
-		if number++; len(line) > longestLine || !maySilence(line) || slices.ContainsFunc(found, func(s Silence) bool { return s.Line == number }) {
+		if number++; len(line) > longestLine || !maySilence(line) || has[number] {
 			continue
 		}
 		found = append(found, t.inLine(line, number)...)

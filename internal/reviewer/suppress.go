@@ -104,10 +104,11 @@ type baseLines struct {
 	// removed contains twice each line that the change removes: as {"", line}, and with the line before
 	// it in the base. White space at both ends of a line is removed.
 	removed map[[2]string]bool
+	moved   map[[2]int]bool // the results of had
 }
 
 func newBaseLines(f *File) *baseLines {
-	b := &baseLines{f, slices.Collect(strings.Lines(f.Text)), map[[2]string]bool{}}
+	b := &baseLines{f, slices.Collect(strings.Lines(f.Text)), map[[2]string]bool{}, map[[2]int]bool{}}
 	before := ""
 	for line := range strings.Lines(f.Patch) {
 		text := strings.TrimSpace(line[1:])
@@ -130,11 +131,16 @@ func (b *baseLines) had(comment, line int) bool {
 	if line < 1 || line > len(b.lines) {
 		return false
 	}
-	before := ""
-	if comment != line {
-		before = strings.TrimSpace(b.lines[comment-1])
+	had, known := b.moved[[2]int{comment, line}]
+	if !known { // a line is read once, however much is in it
+		before := ""
+		if comment != line {
+			before = strings.TrimSpace(b.lines[comment-1])
+		}
+		had = b.removed[[2]string{before, strings.TrimSpace(b.lines[line-1])}]
+		b.moved[[2]int{comment, line}] = had
 	}
-	return b.removed[[2]string{before, strings.TrimSpace(b.lines[line-1])}]
+	return had
 }
 
 // Accepted are findings that the owner accepts: those of a rule in files.

@@ -97,7 +97,19 @@ var announced = lazyregexp.New(`(?i)\b(ignor(e|es|ed|ing)|best[- ]effort|if it f
 
 // isAnnounced reports whether the comment above the try at index i says that a failure does not matter.
 func (c *codeFile) isAnnounced(i int) bool {
-	return c.is(i, "try") && announced.MatchString(c.commentEnding(c.line(c.tokens[i].start)-1))
+	if !c.is(i, "try") {
+		return false
+	}
+	above := c.commentEnding(c.line(c.tokens[i].start) - 1)
+	isAnnounced, known := c.announced[above]
+	if !known { // many a try may stand on one line
+		isAnnounced = announced.MatchString(c.text[above.from:above.to])
+		if c.announced == nil {
+			c.announced = map[run]bool{}
+		}
+		c.announced[above] = isAnnounced
+	}
+	return isAnnounced
 }
 
 // isOwnValue reports whether the variable at index i is assigned an expression that contains it, as
@@ -413,15 +425,17 @@ func (c *codeFile) lineEnd(offset int32) int32 {
 }
 
 // hasCommentBefore reports whether a comment stands right before the handler that begins with the
-// word at index i. It may also stand before the empty handlers right before that one, because one
-// comment may give the reason for all of them.
+// word at index i. It may also stand before the empty handlers right before that one, unless they are
+// very many, because one comment may give the reason for all of them.
 func (c *codeFile) hasCommentBefore(i int) bool {
+	const mostHandlers = 20
 	last := i - 1
-	for c.is(last, "}") {
+	for handlers := 0; c.is(last, "}") && handlers < mostHandlers; {
 		last--
 		if c.is(last, "{") && c.is(last-1, ")") && c.is(int(c.tokens[last-1].pair)-1, "catch") {
 			last = int(c.tokens[last-1].pair) - 2
 			i = last + 1
+			handlers++
 		}
 	}
 	return last >= 0 && c.hasComment(c.lineEnd(c.tokens[last].end-1)-1, c.tokens[i].start)

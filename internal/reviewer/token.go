@@ -40,6 +40,15 @@ type source struct {
 	tokens   []token // without comments, so that rules see code only
 	comments []token
 	lines    []int32 // where each line begins
+	units    []units // in the order of the text; nil before unitsBefore is called
+	// first is the result of the last call of firstOnLine, for firstLine.
+	firstLine, first int
+}
+
+// units is how many UTF-16 code units are before a character.
+type units struct {
+	offset int32 // of the character
+	before int
 }
 
 // is reports whether the token at index i, which may be out of range, is written like that. For a
@@ -94,19 +103,61 @@ func (s *source) line(offset int32) int {
 
 // lineText returns a line, from 1, cut where it is too long.
 func (s *source) lineText(number int) string {
-	line, _, _ := strings.Cut(s.text[s.lines[number-1]:], "\n")
-	return line[:min(len(line), longestSource)]
+	begin := int(s.lines[number-1])
+	line, _, _ := strings.Cut(s.text[begin:min(len(s.text), begin+longestSource)], "\n")
+	return line
+}
+
+// firstOnLine returns the offset of the first byte of a line, from 1, that is not a blank or a tab.
+func (s *source) firstOnLine(number int) int {
+	if s.firstLine != number {
+		s.firstLine, s.first = number, int(s.lines[number-1])
+		for s.first < len(s.text) && (s.text[s.first] == ' ' || s.text[s.first] == '\t') {
+			s.first++
+		}
+	}
+	return s.first
 }
 
 // column returns the column of a byte, from 1, in UTF-16 code units.
 func (s *source) column(offset int32) int {
-	column := 1
-	for _, r := range s.text[s.lines[s.line(offset)-1]:offset] {
-		if column++; r > 0xffff {
-			column++
+	begin := s.lines[s.line(offset)-1]
+	if offset-begin <= longestSource {
+		return 1 + countUnits(s.text[begin:offset])
+	}
+	return 1 + s.unitsBefore(offset) - s.unitsBefore(begin) // many findings may be in one line
+}
+
+// unitsBefore returns how many UTF-16 code units are before a byte.
+func (s *source) unitsBefore(offset int32) int {
+	if s.units == nil {
+		n, next := 0, 0
+		for i, r := range s.text {
+			if i >= next {
+				s.units = append(s.units, units{int32(i), n})
+				next = i + longestSource
+			}
+			n += unitsOf(r)
 		}
 	}
-	return column
+	near := s.units[sort.Search(len(s.units), func(i int) bool { return s.units[i].offset > offset })-1]
+	return near.before + countUnits(s.text[near.offset:offset])
+}
+
+// countUnits returns how many UTF-16 code units a text has.
+func countUnits(text string) (n int) {
+	for _, r := range text {
+		n += unitsOf(r)
+	}
+	return n
+}
+
+// unitsOf returns how many UTF-16 code units a character has.
+func unitsOf(r rune) int {
+	if r > 0xffff {
+		return 2
+	}
+	return 1
 }
 
 // indent returns how many bytes stand before a token on its line.
