@@ -46,7 +46,7 @@ func (t *silencerTable) takenOut(f *File) []Silence {
 			return []Silence{{Tool: s.Tool, Path: name, Text: fmt.Sprintf("the file, with %s", text.Count(len(watched), "setting")), Scope: ScopeProject, TakesOut: true}}
 		}
 		var found []Silence
-		for _, change := range lost(watched, s.settings(f.Text)) {
+		for _, change := range lost(s.Tool+" "+path.Base(name), watched, s.settings(f.Text)) {
 			one := s.silence(lines[change.line-1].now, change.text, ScopeProject)
 			one.TakesOut, one.Path = true, f.Path
 			found = append(found, one)
@@ -74,8 +74,8 @@ var asksNothing = lazyregexp.New(`^(import\b|(const|let|var)\b.*\b(require|impor
 // lost returns the settings of a base that the head does not have. If a setting has another value
 // in the head, its text names both values. The setting is left out if the new value asks for as
 // much as the old one. It is also left out if the new value silences the tool, which is reported on
-// its own.
-func lost(base, head []setting) []setting {
+// its own. about is the tool and the name of its configuration.
+func lost(about string, base, head []setting) []setting {
 	has := map[string]int{}
 	byKeys := map[string][]setting{}
 	for _, set := range head {
@@ -97,7 +97,7 @@ func lost(base, head []setting) []setting {
 		has[set.id()]++
 		if now := byKeys[set.keys]; len(now) > 0 && set.isValue() && now[0].isValue() {
 			byKeys[set.keys] = now[1:]
-			if now[0].silences || asksForAsMuch(set.text, now[0].text) {
+			if now[0].silences || asksForAsMuch(about, set, now[0]) {
 				continue
 			}
 			set.text = strings.TrimSuffix(set.text, ",") + ", now " + now[0].text
@@ -120,34 +120,50 @@ func (s setting) isValue() bool {
 }
 
 var (
-	aNumber = lazyregexp.New(`-?\b\d+(?:\.\d+)?\b`)
-	// leastOf and mostOf match settings whose number is the least and the most that passes. A setting
-	// with "max" in it belongs only to mostOf.
-	leastOf = lazyregexp.New(`(?i)cover|thresh|fail.?under|branches|functions|lines\b|statements|\bmin`)
-	mostOf  = lazyregexp.New(`(?i)max|length|limit|width|complexity`)
+	// aNumber matches a value that is only a number.
+	aNumber = lazyregexp.New(`^["']?(-?\d+(?:\.\d+)?)%?["']?$`)
+	// mostOf matches keys whose number is the most that passes, and notMost those of them of which
+	// that is not certain: min-length and max-issues are among them, min-complexity is not.
+	mostOf  = lazyregexp.New(`(?i)max[^.]*$|length[^.]*$|limit[^.]*$|width[^.]*$|complexity[^.]*$|\bfunlen\.(?:lines|statements)$|\bdupl\.threshold$`)
+	notMost = lazyregexp.New(`(?i)(?:^|[^a-z])min[^.]*(?:length|limit|width)[^.]*$|max[^.]*issues[^.]*$`)
+	// leastOf matches keys whose number is the least that passes, if something about the setting shows
+	// that it is about coverage or the like. The lines of funlen, for example, are the most.
+	leastOf  = lazyregexp.New(`(?i)(?:cover|fail.?under|branches|functions|lines|statements|\bminimum)[^.]*$`)
+	coverage = lazyregexp.New(`(?i)cover|fail.?under|\bminimum\b`)
 	// level matches how much a rule asks for, from nothing to everything.
 	level = lazyregexp.New(`(?i)^[\["']*(?:(off|false|none|null|ignore|0)|(warn(?:ing)?|info(?:rmation)?|1)|(error|true|deny|forbid|always|2))(?:[\]"',;\s]|$)`)
 )
 
-// asksForAsMuch reports whether a setting certainly asks for as much as before.
-func asksForAsMuch(before, now string) bool {
-	had, has := valueOf(before), valueOf(now)
+// asksForAsMuch reports whether a setting certainly asks for as much as before. about is the tool and
+// the name of its configuration.
+func asksForAsMuch(about string, before, now setting) bool {
+	had, has := valueOf(before.text), valueOf(now.text)
 	if strings.HasPrefix(had, "[") && strings.HasPrefix(has, "[") {
 		elements := listed(has)
 		return !slices.ContainsFunc(listed(had), func(e string) bool { return !slices.Contains(elements, e) })
 	}
-	hadNumber, errHad := strconv.ParseFloat(aNumber.FindString(had), 64)
-	hasNumber, errHas := strconv.ParseFloat(aNumber.FindString(has), 64)
-	if errHad == nil && errHas == nil && aNumber.ReplaceAllString(had, "") == aNumber.ReplaceAllString(has, "") {
-		switch {
-		case leastOf.MatchString(before) && !strings.Contains(strings.ToLower(before), "max"): // not pylint's max-branches
+	hadNumber, isNumber := numberOf(had)
+	hasNumber, isStill := numberOf(has)
+	if isNumber && isStill {
+		switch keys := before.keys; {
+		case mostOf.MatchString(keys):
+			return hasNumber <= hadNumber && hasNumber > 0 && !notMost.MatchString(keys) // 0 and -1 may stand for no limit
+		case leastOf.MatchString(keys) && coverage.MatchString(about+" "+keys):
 			return hasNumber >= hadNumber
-		case mostOf.MatchString(before):
-			return hasNumber <= hadNumber
 		}
 	}
 	hadLevel, hasLevel := levelOf(had), levelOf(has)
 	return hadLevel > 0 && hasLevel >= hadLevel
+}
+
+// numberOf returns the number that a value is, if it is one.
+func numberOf(value string) (n float64, ok bool) {
+	m := aNumber.FindStringSubmatch(value)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	return n, err == nil
 }
 
 // listed returns the elements of a list that is written on one line.

@@ -75,6 +75,48 @@ func TestWeakenedConfigurationIsListed(t *testing.T) {
 	}
 }
 
+// TestBoundsThatAreLoosened asserts that a change of a number is listed unless the new one certainly
+// asks for as much: a lower one where it is the most that passes, a higher one where it is the least.
+func TestBoundsThatAreLoosened(t *testing.T) {
+	for _, c := range []struct {
+		path, config   string // {} stands for the number
+		stricter, less string // "" where no number is certainly stricter
+	}{
+		{".golangci.yml", "linters-settings:\n  gocyclo:\n    min-complexity: {}\n", "10", "50"},
+		{".golangci.yml", "linters:\n  settings:\n    dupl:\n      threshold: {}\n", "10", "1000"},
+		{".golangci.yml", "linters:\n  settings:\n    funlen:\n      lines: {}\n", "10", "600"},
+		{".golangci.yml", "linters:\n  settings:\n    funlen:\n      statements: {}\n", "10", "-1"},
+		{".golangci.yml", "linters:\n  settings:\n    lll:\n      line-length: {}\n", "10", "600"},
+		{".golangci.yml", "linters:\n  settings:\n    goconst:\n      min-len: {}\n", "", "50"},
+		{".golangci.yml", "linters:\n  settings:\n    varnamelen:\n      min-name-length: {}\n", "", "2"},
+		{".golangci.yml", "issues:\n  max-same-issues: {}\n", "", "3"},
+		{".golangci.toml", "[linters.settings.cyclop]\nmax-complexity = {}\n", "10", "50"},
+		{"clippy.toml", "cognitive-complexity-threshold = {}\n", "10", "50"},
+		{"clippy.toml", "too-many-lines-threshold = {}\n", "", "500"},
+		{".flake8", "[flake8]\nmax-complexity = {}\n", "10", "0"},
+		{".pylintrc", "[SIMILARITIES]\nmin-similarity-lines={}\n", "", "500"},
+		{".pylintrc", "[DESIGN]\nmax-statements={}\n", "10", "500"},
+		{".rubocop.yml", "Style/NumericLiterals:\n  MinDigits: {}\n", "", "50"},
+		{"detekt.yml", "complexity:\n  LongMethod:\n    threshold: {}\n", "", "500"},
+		{"codecov.yml", "coverage:\n  status:\n    project:\n      default:\n        threshold: {}%\n", "", "30"},
+		{".nycrc", "{\n  \"branches\": {}\n}\n", "30", "10"},
+		{"jest.config.js", "module.exports = {\n  coverageThreshold: {\n    global: {\n      lines: {},\n    },\n  },\n};\n", "30", "10"},
+		{"pyproject.toml", "[tool.coverage.report]\nfail_under = {}\n", "30", "10"},
+		{"setup.cfg", "[coverage:report]\nfail_under = {}\n", "30", "10"},
+		{"vitest.config.ts", "  coverage: { lines: {}, branches: 10 },\n", "", "30"},
+	} {
+		with := func(number string) string { return strings.ReplaceAll(c.config, "{}", number) }
+		if c.stricter != "" {
+			if got := takenOut(t, replaced(c.path, with("20"), with(c.stricter))); got != "" {
+				t.Errorf("%s, from 20 to %s: %s", c.config, c.stricter, got)
+			}
+		}
+		if got := takenOut(t, replaced(c.path, with("20"), with(c.less))); !strings.Contains(got, ", now ") {
+			t.Errorf("%s, from 20 to %s: %q", c.config, c.less, got)
+		}
+	}
+}
+
 // TestConfigurationThatIsRenamed asserts that a configuration counts as gone under a name that its
 // tool does not read.
 func TestConfigurationThatIsRenamed(t *testing.T) {
