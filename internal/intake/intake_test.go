@@ -105,6 +105,8 @@ func TestRejections(t *testing.T) {
 			"Line 1: create-security-report: 'sarif.version': 'version' is a required property"}},
 		{"a log whose tool has no name after cleaning", `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"\u200b"}}}]}}`, []string{
 			"Line 1: create-security-report: 'sarif.runs[0].tool.driver.name': the tool's name is blank"}},
+		{"two logs in a string", `{"type":"create-security-report","sarif":"{} {}"}`, []string{
+			"Line 1: create-security-report: 'sarif' is a string that is not a SARIF log: it is not valid JSON, and it cannot be repaired: byte 3: a second object follows the first one; give one log, and no other text"}},
 		{"a string that is not a log", `{"type":"create-security-report","sarif":"{]"}`, []string{
 			"Line 1: create-security-report: 'sarif' is a string that is not a SARIF log: it is not valid JSON, and it cannot be repaired: byte 1: ']' closes nothing that is open; remove it or add its opener"}},
 		{"two names of one field", `{"type":"update-issue","status":"open","issue_number":1,"item_number":2}`, []string{

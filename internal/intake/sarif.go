@@ -45,6 +45,9 @@ func (j *recordJudge) unquoteSARIF(raw []byte) ([]byte, error) {
 	}
 	fixed, repairs, err := jsonrepair.Fix(text)
 	if err != nil {
+		if e, ok := errors.AsType[*jsonrepair.Error](err); ok && e.Code == jsonrepair.SecondObject {
+			e.Mend = "give one log, and no other text" // more lines would not help in a string
+		}
 		return nil, errors.New("is not valid JSON, and it cannot be repaired: " + err.Error())
 	}
 	if path, found := schema.Duplicate(fixed); found {

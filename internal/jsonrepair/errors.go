@@ -11,7 +11,7 @@ type Code string
 // The reasons.
 const (
 	NoObject     Code = "no-object"      // no object was found in the text
-	SecondObject Code = "second-object"  // there is more than one
+	SecondObject Code = "second-object"  // there may be more than one
 	CutOffString Code = "cut-off-string" // a string has no end
 	CutOff       Code = "cut-off"        // the text ends where a value or a colon belongs, or in a number
 	Ambiguous    Code = "ambiguous"      // a quote may end its string or be part of it
@@ -28,7 +28,7 @@ const (
 // remedies are the values of Error.Mend.
 var remedies = map[Code]string{
 	NoObject:     "write one object, from { to }",
-	SecondObject: "write one object a line",
+	SecondObject: "write one object a line, and no other text",
 	CutOffString: "write it to its end and close it",
 	CutOff:       "write the object to its end",
 	Ambiguous:    `write \" where a quote is part of a string, and put a comma between values`,

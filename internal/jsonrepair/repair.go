@@ -216,7 +216,11 @@ func (f *fixer) afterValue() error {
 			continue
 		}
 		if second := bytes.IndexByte(rest, '{'); second >= 0 {
-			return fail(SecondObject, f.pos+second, "a second object follows the first")
+			what := "a second object follows the first one"
+			if !IsWrapping(rest[:second]) {
+				what = "the text after the object has a {, which may begin another object"
+			}
+			return fail(SecondObject, f.pos+second, what)
 		}
 		// Prose may follow, but not text that may be members of an object that was closed too
 		// early.

@@ -191,6 +191,7 @@ func TestFixErrors(t *testing.T) {
 		"a string after a nested object": {`{"x": {"a": "ok"} "done", "b": 2}`, Ambiguous, 15},
 		"two objects":                    {`{'a': 'b'} {'c': 'd'}`, SecondObject, 11},
 		"an object in the text after":    {`{'a': 1} see {x}`, SecondObject, 13},
+		"an object after a comma":        {`{"a": 1}, {"b": 2}`, SecondObject, 10},
 		"quoted text after":              {`{"a": "b"} "done"`, LeftOver, 11},
 		"closed too early":               {`{"a": 1}"b": 2}`, LeftOver, 8},
 		"closed too early, comma":        {`{"a": 1},"b": 2}`, LeftOver, 8},
@@ -240,6 +241,21 @@ func TestFixErrors(t *testing.T) {
 				t.Errorf("a result in addition to an error: %q, %v", fixed, repairs)
 			}
 		})
+	}
+}
+
+// TestWhatFollowsTheObject asserts that the error about a brace after the object says no more than
+// what is true of both.
+func TestWhatFollowsTheObject(t *testing.T) {
+	const second, text = "a second object follows the first one", "the text after the object has a {, which may begin another object"
+	for in, want := range map[string]string{
+		`{} {}`: second, `{"a": 1}{"b": 2}`: second, `{'a': 1} {'b': 2}`: second, `{"a": 1}, {'b': 2}`: second, "{\"a\": 1}\n- {\"b\": 2}": second,
+		`{'a': 1} see {x}`: text, `{"a": 1} or {"b": 2}`: text,
+	} {
+		_, _, err := Fix([]byte(in))
+		if want += "; write one object a line, and no other text"; err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
+			t.Errorf("Fix(%q): %v, want %q", in, err, want)
+		}
 	}
 }
 
