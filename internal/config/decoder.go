@@ -104,7 +104,7 @@ func section[T any](d *decoder, path string, entries []entry, keys []key[T], int
 			continue
 		}
 		if first, twice := given[k]; twice {
-			d.fail(e.keyNode(), "%s means the same as %s on line %d; remove one of them", quote(e.key), quote(first.key), first.line)
+			d.fail(e.keyNode(), "%s", sameKey(*e, *first))
 			continue
 		}
 		given[k] = e
@@ -113,6 +113,11 @@ func section[T any](d *decoder, path string, entries []entry, keys []key[T], int
 			d.honour(e, path, before)
 		}
 	}
+}
+
+// sameKey describes an entry whose key an earlier one has in another spelling.
+func sameKey(second, first entry) string {
+	return fmt.Sprintf("%s means the same as %s on line %d; remove one of them", quote(second.key), quote(first.key), first.line)
 }
 
 // decodeValue stores the value of an entry, and reports whether the key takes it.

@@ -60,8 +60,11 @@ func (im *importing) merge(doc document, file string, entries []entry, depth int
 			continue
 		}
 		var theirs []entry
-		if i := indexOf(imported.root.entries, "safe-outputs"); i >= 0 {
-			theirs = imported.root.entries[i].value.entries
+		if indexOf(imported.root.entries, "safe-outputs") >= 0 {
+			var ok bool
+			if theirs, ok = im.d.safeOutputs(*imported); !ok {
+				continue
+			}
 		}
 		theirs = im.merge(*imported, name, theirs, depth+1)
 		found := text.Count(len(theirs), "key") + " below safe-outputs"

@@ -176,6 +176,34 @@ func TestAKeyTwiceInAnImport(t *testing.T) {
 	}
 }
 
+// TestSafeOutputsThatAreNotRead asserts that safe-outputs that is not a mapping, and a second key of
+// that name in the other spelling, is an error in a front matter and in an imported one.
+func TestSafeOutputsThatAreNotRead(t *testing.T) {
+	for matter, want := range map[string]string{
+		"safe-outputs: [create-issue]\n":     `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found a list`,
+		"safe-outputs: create-issue\n":       `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found the text "create-issue"`,
+		"safe_outputs: true\n":               `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found true`,
+		"safe-outputs: 1\nimports: [c.md]\n": `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found 1`,
+		"safe-outputs:\n  create-issue:\nsafe_outputs:\n  noop:\n": `4:1: "safe_outputs" means the same as "safe-outputs" on line 2; remove one of them`,
+		"safe_outputs:\non: push\nsafe-outputs:\n":                 `4:1: "safe-outputs" means the same as "safe_outputs" on line 2; remove one of them`,
+	} {
+		for file, files := range map[string]map[string]string{
+			workflow:                 {workflow: matter},
+			".github/workflows/b.md": {workflow: "imports: [b.md]\nsafe-outputs:\n  create-issue:\n", ".github/workflows/b.md": matter},
+			".github/workflows/c.md": {workflow: "imports: [b.md]\n", ".github/workflows/b.md": "imports: [c.md]\n", ".github/workflows/c.md": matter},
+		} {
+			for name, text := range files {
+				files[name] = "---\n" + text + "---\n"
+			}
+			dir := repository(t, files)
+			_, err := Load(Sources{File: filepath.Join(dir, filepath.FromSlash(workflow))})
+			if err == nil || !strings.HasSuffix(err.Error(), file+":"+want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s in %s: error is %v; want %s", matter, file, err, want)
+			}
+		}
+	}
+}
+
 // TestImportsThatAreNotFollowed asserts that an import that was not read stages everything, because
 // it may restrict what is allowed, and that a warning gives the reason.
 func TestImportsThatAreNotFollowed(t *testing.T) {

@@ -139,12 +139,13 @@ func (d *decoder) safeOutputs(doc document) ([]entry, bool) {
 		d.fail(found, "safe-outputs: %s", expectedMapping(found))
 		return nil, false
 	}
-	if doc.frontMatter { // its other keys are for other programs
-		return found.entries, true
-	}
 	for other, e := range root.entries {
-		if other != i {
+		switch {
+		case other == i:
+		case !doc.frontMatter: // whose other keys are for other programs
 			d.fail(e.keyNode(), "%s is next to safe-outputs, where nothing is read; move it below safe-outputs or remove it", quote(e.key))
+		case canonical(e.key) == "safe-outputs":
+			d.fail(e.keyNode(), "%s", sameKey(e, root.entries[i]))
 		}
 	}
 	return found.entries, true
