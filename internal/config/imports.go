@@ -55,6 +55,7 @@ func (d *decoder) follow(doc document, file string, read importReader, entries [
 func (im *importing) merge(doc document, file string, entries []entry, depth int) []entry {
 	entries = im.d.withNetwork(doc.root.entries, entries)
 	for _, one := range importsOf(doc) {
+		im.d.checkImport(one.item)
 		imported, name := im.load(one, file, depth)
 		if imported == nil {
 			continue
@@ -79,7 +80,8 @@ func (im *importing) merge(doc document, file string, entries []entry, depth int
 
 // importEntry is one entry of "imports".
 type importEntry struct {
-	file *node // names the file
+	item *node // the entry itself
+	file *node // the text that names the file; nil for none
 	with *node // a mapping of inputs; nil for none
 }
 
@@ -104,32 +106,58 @@ func importsOf(doc document) []importEntry {
 	}
 	var out []importEntry
 	for _, item := range items {
-		one := importEntry{file: item}
+		if item.kind == nullNode {
+			continue
+		}
+		one := importEntry{item: item, file: item}
 		if item.kind == mapNode { // - uses: shared/a.md
-			one = importEntry{file: cmp.Or(item.valueOf("uses"), item.valueOf("path")), with: cmp.Or(item.valueOf("with"), item.valueOf("inputs"))}
+			one.file, one.with = cmp.Or(item.valueOf("uses"), item.valueOf("path")), cmp.Or(item.valueOf("with"), item.valueOf("inputs"))
 		}
 		if one.with != nil && one.with.kind != mapNode { // not inputs
 			one.with = nil
 		}
-		if one.file != nil && one.file.kind == textNode {
-			out = append(out, one)
+		if one.file != nil && one.file.kind != textNode {
+			one.file = nil
 		}
+		out = append(out, one)
 	}
 	return out
+}
+
+// checkImport fails for what importsOf leaves out of an entry: the second of two keys that mean the
+// same, and inputs that are not a mapping.
+func (d *decoder) checkImport(item *node) {
+	for _, names := range [][2]string{{"uses", "path"}, {"with", "inputs"}} {
+		first, second := indexOf(item.entries, names[0]), indexOf(item.entries, names[1])
+		if first >= 0 && second >= 0 {
+			first, second = min(first, second), max(first, second)
+			d.fail(item.entries[second].keyNode(), "imports: %s", sameKey(item.entries[second], item.entries[first]))
+		}
+	}
+	if with := cmp.Or(item.valueOf("with"), item.valueOf("inputs")); with != nil && with.kind != mapNode && with.kind != nullNode {
+		d.fail(with, "imports: the inputs are a mapping, such as \"with: {name: value}\", not %s", with.describe())
+	}
 }
 
 // load reads one import of a file. It returns the document to merge and the name of the imported
 // file. The document is nil if there is nothing to merge: the file was read before or sets
 // nothing, or the import is not followed. In the last case the reason is recorded.
 func (im *importing) load(one importEntry, importer string, depth int) (*document, string) {
-	at := one.file
-	spec, _, _ := strings.Cut(at.text, "#")
-	spec, optional := strings.CutSuffix(spec, "?")
+	at := cmp.Or(one.file, one.item)
+	written := quote(at.text)
+	if one.file == nil {
+		written = at.describe()
+	}
 	notRead := func(why string) (*document, string) {
 		im.d.unreadImports = true
-		im.d.record(at, Missing, "imports: %s: %s; copy what it says below safe-outputs, and add \"staged: false\" there: until then everything is only planned (staged)", quote(at.text), why)
+		im.d.record(at, Missing, "imports: %s: %s; copy what it says below safe-outputs, and add \"staged: false\" there: until then everything is only planned (staged)", written, why)
 		return nil, ""
 	}
+	if one.file == nil {
+		return notRead("it names no file by a text, such as \"uses: shared/a.md\"")
+	}
+	spec, _, _ := strings.Cut(at.text, "#")
+	spec, optional := strings.CutSuffix(spec, "?")
 	name := importName(spec, importer)
 	switch {
 	case isRemote(spec):

@@ -180,10 +180,10 @@ func TestAKeyTwiceInAnImport(t *testing.T) {
 // that name in the other spelling, is an error in a front matter and in an imported one.
 func TestSafeOutputsThatAreNotRead(t *testing.T) {
 	for matter, want := range map[string]string{
-		"safe-outputs: [create-issue]\n":     `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found a list`,
-		"safe-outputs: create-issue\n":       `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found the text "create-issue"`,
-		"safe_outputs: true\n":               `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found true`,
-		"safe-outputs: 1\nimports: [c.md]\n": `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found 1`,
+		"safe-outputs: [create-issue]\n":                           `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found a list`,
+		"safe-outputs: create-issue\n":                             `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found the text "create-issue"`,
+		"safe_outputs: true\n":                                     `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found true`,
+		"safe-outputs: 1\nimports: [c.md]\n":                       `2:15: safe-outputs: expected a mapping, such as "create-issue: {max: 1}", found 1`,
 		"safe-outputs:\n  create-issue:\nsafe_outputs:\n  noop:\n": `4:1: "safe_outputs" means the same as "safe-outputs" on line 2; remove one of them`,
 		"safe_outputs:\non: push\nsafe-outputs:\n":                 `4:1: "safe-outputs" means the same as "safe_outputs" on line 2; remove one of them`,
 	} {
@@ -227,6 +227,9 @@ func TestImportsThatAreNotFollowed(t *testing.T) {
 		"many":        {"[" + strings.Join(many, ", ") + "]", "more than 64 files are imported"},
 		"deep":        {"[shared/d0.md]", "nested more than 8 files deep"},
 		"a directory": {"[shared]", "it is not an ordinary file"},
+		"no text":     {"[5]", `:2:11: missing: imports: 5: it names no file by a text, such as "uses: shared/a.md"`},
+		"no name":     {"{aw: [with: {a: 1}]}", ":2:16: missing: imports: a mapping: it names no file by a text"},
+		"a list":      {"[uses: [a.md]]", ":2:11: missing: imports: a mapping: it names no file by a text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{workflow: "---\nimports: " + c.imports + "\nsafe-outputs:\n  create-issue:\n---\n", ".github/workflows/shared/large.md": strings.Repeat("a", maxBytes+1)}
@@ -245,6 +248,29 @@ func TestImportsThatAreNotFollowed(t *testing.T) {
 				t.Errorf("staged is %t:\n%s", cfg.Policy.Staged, effects(dir, cfg))
 			}
 		})
+	}
+}
+
+// TestImportsOfWhichAPartIsNotRead asserts that an import with two keys that mean the same, or with
+// inputs that are not a mapping, is an error.
+func TestImportsOfWhichAPartIsNotRead(t *testing.T) {
+	for entry, want := range map[string]string{
+		"{uses: b.md, path: c.md}":           `3:18: imports: "path" means the same as "uses" on line 3; remove one of them`,
+		"{inputs: {}, path: b.md, with: {}}": `3:30: imports: "with" means the same as "inputs" on line 3; remove one of them`,
+		"{uses: b.md, with: [a]}":            `3:24: imports: the inputs are a mapping, such as "with: {name: value}", not a list`,
+		"{uses: b.md, inputs: a}":            `3:26: imports: the inputs are a mapping, such as "with: {name: value}", not the text "a"`,
+		"{uses: b.md, with: }":               "",
+		"b.md":                               "",
+		"":                                   "",
+	} {
+		dir := repository(t, map[string]string{workflow: "---\nimports:\n  - " + entry + "\nsafe-outputs:\n  noop:\n---\n", ".github/workflows/b.md": "---\nsafe-outputs:\n---\n"})
+		cfg, err := Load(Sources{File: filepath.Join(dir, filepath.FromSlash(workflow))})
+		switch {
+		case want == "" && (err != nil || cfg.Policy.Staged):
+			t.Errorf("%s: staged is %t, error %v", entry, cfg.Policy.Staged, err)
+		case want != "" && (err == nil || !strings.HasSuffix(err.Error(), workflow+":"+want)):
+			t.Errorf("%s: error is %v; want %s", entry, err, want)
+		}
 	}
 }
 
