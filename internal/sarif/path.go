@@ -27,7 +27,7 @@ var (
 // the roots, or below the directory where GitHub's runners check out a repository. It may have
 // backslashes, and may be percent-encoded. A file outside the repository is an error.
 func RepoPath(uri string, roots []string) (string, error) {
-	path, isAbsolute, err := filePath(uri)
+	path, isAbsolute, err := FilePath(uri)
 	if err != nil {
 		return "", err
 	}
@@ -40,16 +40,9 @@ func RepoPath(uri string, roots []string) (string, error) {
 	return cleanPath(path)
 }
 
-// IsAbsolute reports whether an artifact's URI names a file by an absolute path or a file URI, in
-// any form that RepoPath reads.
-func IsAbsolute(uri string) bool {
-	_, isAbsolute, err := filePath(uri)
-	return err == nil && isAbsolute
-}
-
-// filePath returns the path in an artifact's URI, decoded and with slashes, and whether it is
-// absolute.
-func filePath(uri string) (path string, isAbsolute bool, err error) {
+// FilePath returns the path in an artifact's URI, in any form that RepoPath reads: decoded, with
+// slashes, and not cleaned. isAbsolute is set for an absolute path and for a file URI.
+func FilePath(uri string) (path string, isAbsolute bool, err error) {
 	uri = strings.TrimSpace(uri)
 	if len(uri) > 3*maxPath {
 		return "", false, errLong
@@ -110,27 +103,39 @@ func belowRoot(path string, roots []string) (string, bool) {
 		path = path[1:] // file:///C:/x
 	}
 	for _, root := range roots {
-		root = strings.TrimRight(strings.ReplaceAll(root, `\`, "/"), "/")
-		if rest, ok := strings.CutPrefix(path, root+"/"); ok && root != "" {
+		if root = strings.TrimRight(strings.ReplaceAll(root, `\`, "/"), "/"); root == "" {
+			continue
+		}
+		if rest, ok := CutDir(path, root); ok {
 			return rest, true
 		}
 	}
 	// The runners' directories: the workspace in a container, and the repository's
 	// name twice below the work directory.
-	if rest, ok := strings.CutPrefix(path, "/github/workspace/"); ok {
+	if rest, ok := CutDir(path, "/github/workspace"); ok {
 		return rest, true
 	}
-	for _, work := range []string{"/home/runner/work/", "/__w/", "/Users/runner/work/", "D:/a/"} {
-		rest, ok := strings.CutPrefix(path, work)
+	for _, work := range []string{"/home/runner/work", "/__w", "/Users/runner/work", "D:/a"} {
+		rest, ok := CutDir(path, work)
 		if !ok {
 			continue
 		}
-		name, rest, _ := strings.Cut(rest, "/")
-		if again, rest, ok := strings.Cut(rest, "/"); ok && again == name {
+		name, _, _ := strings.Cut(rest, "/")
+		if rest, ok := CutDir(path, work+"/"+name+"/"+name); ok && name != "" {
 			return rest, true
 		}
 	}
 	return "", false
+}
+
+// CutDir removes a directory from the beginning of a path. Both are absolute and have slashes, and
+// the directory has none at its end. Letter case does not matter on a drive. ok is false if the path
+// is not below the directory.
+func CutDir(path, dir string) (rest string, ok bool) {
+	if isDrive(dir + "/") {
+		return cutPrefixFold(path, dir+"/")
+	}
+	return strings.CutPrefix(path, dir+"/")
 }
 
 // encodePath returns a path relative to the repository's root as a URI.

@@ -27,6 +27,10 @@ func TestRepoPath(t *testing.T) {
 		"/srv/checkout/x.go":                   "x.go",
 		`C:\code\x.cs`:                         "x.cs",
 		"file:///C:/code/x.cs":                 "x.cs",
+		`c:\code\X.cs`:                         "X.cs",
+		"file:///c:/Code/x.cs":                 "x.cs",
+		"D:/a/Repo/repo/x.cs":                  "x.cs",
+		"d:/a/repo/repo/x.cs":                  "x.cs",
 		"/github/workspace/x.go":               "x.go",
 		"/home/runner/work/repo/repo/cmd/x.go": "cmd/x.go",
 		"file:///D:/a/repo/repo/x.cs":          "x.cs",
@@ -43,14 +47,14 @@ func TestRepoPath(t *testing.T) {
 	}
 }
 
-func TestIsAbsolute(t *testing.T) {
+func TestFilePath(t *testing.T) {
 	for uri, want := range map[string]bool{
 		"/a": true, `\a\b`: true, "%2Fa": true, "%5ca": true, " /a": true, "file:///a": true, "File:/a": true, "file://localhost/a": true, `C:\a`: true, "C%3a/a": true, "/a:b": true, "/a#L1": true,
 		"a": false, " a": false, "a:b": false, "a/b:c": false, "a%3A/b": true, "%20/a": false, "./a": false, "": false,
 		"//host/a": false, "https://host/a": false, "file://host/a": false, "/a\x00": false, // they name no file
 	} {
-		if got := IsAbsolute(uri); got != want {
-			t.Errorf("IsAbsolute(%q) = %t", uri, got)
+		if path, got, err := FilePath(uri); got != want {
+			t.Errorf("FilePath(%q) = %q, %t, %v", uri, path, got, err)
 		}
 	}
 }
@@ -70,6 +74,8 @@ func TestRepoPathRefuses(t *testing.T) {
 		"/srv/checkout/../x":             errOutside,
 		"/srv/checkoutx/y":               errAbsolute,
 		`C:\other\x`:                     errAbsolute,
+		"/SRV/checkout/x":                errAbsolute, // letter case matters where there are no drives
+		"/__w/Repo/repo/x":               errAbsolute,
 		"/home/runner/work/a/b/x":        errAbsolute,
 		"https://example.com/x.go":       errScheme,
 		"data:text/plain,x":              errScheme,

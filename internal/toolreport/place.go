@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/sarif"
 )
 
 // places turns the paths that a tool printed into paths of the repository.
@@ -64,7 +66,7 @@ func (p *places) moved(line string) {
 	}
 	named = path.Clean(strings.Trim(named, "`'\""))
 	dir, ok := p.below(named)
-	if !ok && !slices.Contains(p.roots, named) {
+	if !ok && !p.isRoot(named) {
 		dir = p.dir
 	}
 	if enters {
@@ -136,15 +138,19 @@ func (p *places) nearest(rel string) string {
 // for a root itself.
 func (p *places) below(abs string) (rel string, ok bool) {
 	for _, r := range p.roots {
-		rest, ok := strings.CutPrefix(abs, r+"/")
-		if !ok && isWindows(r) && len(abs) > len(r) && strings.EqualFold(abs[:len(r)+1], r+"/") {
-			rest, ok = abs[len(r)+1:], true
-		}
-		if ok && rest != "" {
+		if rest, ok := sarif.CutDir(abs, r); ok && rest != "" {
 			return rest, true
 		}
 	}
 	return "", false
+}
+
+// isRoot reports whether an absolute path is that of a root.
+func (p *places) isRoot(abs string) bool {
+	return slices.ContainsFunc(p.roots, func(r string) bool {
+		rest, ok := sarif.CutDir(abs+"/", r)
+		return ok && rest == ""
+	})
 }
 
 // isWindows reports whether a path begins with a drive letter.

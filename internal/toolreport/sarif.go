@@ -3,6 +3,7 @@ package toolreport
 import (
 	"cmp"
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,20 +143,23 @@ func element[T any](list []T, index *int) (e T, ok bool) {
 }
 
 // uri returns the path that a URI names, as a tool would print it. It returns "" if the URI names no
-// file of the repository, or an absolute path while no root is known.
+// file, an absolute path outside of the repository, or one while no root is known.
 func (c *collector) uri(uri string) string {
-	rel, err := sarif.RepoPath(uri, c.places.roots)
-	if err != nil || rel == "" {
+	file, isAbsolute, err := sarif.FilePath(uri)
+	file = path.Clean(file)
+	switch {
+	case err != nil || file == ".":
+		return ""
+	case !isAbsolute:
+		return file // relative to Dir, so that it may begin with ".."
+	case len(c.places.roots) == 0:
 		return ""
 	}
-	if sarif.IsAbsolute(uri) {
-		// An absolute path stays absolute, because a relative path is taken to be below Dir.
-		if len(c.places.roots) == 0 {
-			return ""
-		}
-		return c.places.roots[0] + "/" + rel
+	rel, err := sarif.RepoPath(uri, c.places.roots)
+	if err != nil {
+		return ""
 	}
-	return rel
+	return c.places.roots[0] + "/" + rel
 }
 
 // fill puts the message's first ten arguments in the places of {0}, {1}, … of a template.

@@ -53,7 +53,7 @@ func TestScores(t *testing.T) {
 }
 
 // TestPathsOfSARIF asserts that an absolute path is the same file however it is written, although
-// the tool ran in a directory below the root, and that all other paths are below that directory.
+// the tool ran in a directory below the root, and that all other paths are relative to that directory.
 func TestPathsOfSARIF(t *testing.T) {
 	t.Parallel()
 	for uri, want := range map[string]string{
@@ -61,6 +61,9 @@ func TestPathsOfSARIF(t *testing.T) {
 		"file:///home/src/lib/a.go": "lib/a.go", " FILE:/home/src/lib/a.go": "lib/a.go", "/github/workspace/lib/a.go": "lib/a.go", "%2F__w/x/x/lib/a.go": "lib/a.go",
 		`C:\src\lib\a.go`: "lib/a.go", "C%3A/src/lib/a.go": "lib/a.go", "file:///C:/src/lib/a.go": "lib/a.go",
 		"lib/a.go": "app/lib/a.go", " lib/a.go": "app/lib/a.go", `lib\a.go`: "app/lib/a.go", "lib/a:b.go": "app/lib/a:b.go", "a:b.go": "app/a:b.go", "lib/a%3Ab.go": "app/lib/a:b.go",
+		"../lib/a.go": "lib/a.go", `..\lib\a.go`: "lib/a.go", "..%2Flib/a.go": "lib/a.go", "%2e%2e/lib/a.go": "lib/a.go", "x/../../lib/a.go": "lib/a.go", "./../a.go": "a.go", "../app/a.go": "app/a.go",
+		`c:\src\lib\a.go`: "lib/a.go", "file:///c:/SRC/lib/a.go": "lib/a.go", "d:/a/x/x/lib/a.go": "lib/a.go", "%66ile:///home/src/a.go": "app/file:/home/src/a.go",
+		"../../lib/a.go": "", `..\..\lib\a.go`: "", "../..": "", "..": "", ".": "", "": "", "x/..": "", "/HOME/src/lib/a.go": "", "https://example.com/a.go": "",
 		"/etc/passwd": "", `\etc\passwd`: "", "%2Fetc/passwd": "", // outside the repository: the finding is left out
 	} {
 		quoted, err := json.Marshal(uri)
