@@ -88,6 +88,20 @@ func TestBaseIDs(t *testing.T) {
 	}
 }
 
+// TestBaseIDsOfAbsolutePaths asserts that a base id adds nothing to an absolute path, however the path
+// is written.
+func TestBaseIDsOfAbsolutePaths(t *testing.T) {
+	for _, uri := range []string{"/srv/repo/a.go", " /srv/repo/a.go", `\srv\repo\a.go`, "%2Fsrv/repo/a.go", "file:/srv/repo/a.go", " FILE:///srv/repo/a.go", `C:\repo\a.go`, "c:/repo/a.go", "file:///C:/repo/a.go"} {
+		quoted, err := json.Marshal(uri)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := oneResult(`,"originalUriBaseIds":{"SRC":{"uri":"sub"}}`, `,"locations":[{"physicalLocation":{"artifactLocation":{"uri":`+string(quoted)+`,"uriBaseId":"SRC"},"region":{"startLine":1}}}]`)
+		u := prepare(t, Options{Roots: []string{"/srv/repo", `C:\repo`}}, Source{SARIF: log})
+		wantAt(t, tree(t, u.SARIF), "runs/0/results/0/locations/0/physicalLocation/artifactLocation/uri", "a.go")
+	}
+}
+
 // TestLostRunsAreNotDelivered asserts that a run is left out if it reports problems and none of them
 // is in a file of the repository, because a run without results would close its tool's alerts.
 func TestLostRunsAreNotDelivered(t *testing.T) {

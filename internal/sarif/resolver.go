@@ -2,6 +2,7 @@ package sarif
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -172,8 +173,11 @@ func (r *resolver) resolveBase(uri, base string) string {
 	return given // the ids are circular, or 8 or more depend on each other
 }
 
-// isAbsolute reports whether a URI has a scheme or an absolute path.
-func isAbsolute(uri string) bool { return hasScheme(uri) || strings.HasPrefix(uri, "/") }
+// isAbsolute reports whether a URI has a scheme, or an absolute path in any form that RepoPath reads.
+func isAbsolute(uri string) bool {
+	_, isFile, err := FilePath(uri)
+	return err == nil && isFile || errors.Is(err, errScheme) || errors.Is(err, errAbsolute)
+}
 
 func isRootName(id string) bool { return strings.Contains(strings.ToUpper(id), "ROOT") }
 
