@@ -8,10 +8,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// maxObjects bounds the number of objects and other elements of lists in a JSON document. Each
-// takes far more memory than its text, which may have only two bytes: where objects are expected, a
-// null becomes an empty one.
-const maxObjects = 1_000_000
+// Bounds of a JSON document. What they count takes far more memory than its text, about 300 bytes.
+const (
+	// maxObjects bounds the objects and other elements of lists. An element may have only two bytes:
+	// where objects are expected, a null becomes an empty one.
+	maxObjects = 1_000_000
+	// maxMembers bounds the members of the objects. Most become fields of an object, which counts
+	// itself, but each member of a mapping, whose names can be any, takes memory of its own.
+	maxMembers = 2_000_000
+)
 
 // limitError is the reason why a document that exceeds a limit was not read in full.
 type limitError string
@@ -19,7 +24,10 @@ type limitError string
 // Error implements error.
 func (e limitError) Error() string { return string(e) }
 
-const errObjects limitError = "it has more than 1,000,000 objects and elements of lists"
+const (
+	errObjects limitError = "it has more than 1,000,000 objects and elements of lists"
+	errMembers limitError = "its objects have more than 2,000,000 members"
+)
 
 // unread describes, after the name of a document, the error with which it was read.
 func unread(err error) string {
@@ -81,7 +89,7 @@ func (d *document) read(c *collector) (string, error) {
 	}
 	// A tool may print several values after each other, and text after them.
 	var found string
-	objects := 0
+	objects, members := 0, 0
 	dec := json.NewDecoder(bytes.NewReader(b))
 	for {
 		var raw json.RawMessage
@@ -91,8 +99,13 @@ func (d *document) read(c *collector) (string, error) {
 			}
 			return found, nil
 		}
-		if objects += countObjects(raw); objects > maxObjects {
+		o, m := countObjects(raw)
+		objects, members = objects+o, members+m
+		switch {
+		case objects > maxObjects:
 			return found, errObjects
+		case members > maxMembers:
+			return found, errMembers
 		}
 		if name := readJSON(raw, c); name != "" {
 			found = name
@@ -100,9 +113,9 @@ func (d *document) read(c *collector) (string, error) {
 	}
 }
 
-// countObjects returns the number of objects in a JSON value, which is valid, and of other elements
-// of its lists.
-func countObjects(raw json.RawMessage) (n int) {
+// countObjects returns the number of objects in a JSON value, which is valid, together with that of
+// other elements of its lists, and the number of members that the objects have.
+func countObjects(raw json.RawMessage) (objects, members int) {
 	var open []byte // the brackets and braces that are open
 	inString, isElement := false, false
 	for i := 0; i < len(raw); i++ {
@@ -117,7 +130,9 @@ func countObjects(raw json.RawMessage) (n int) {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			continue
 		case c == '{' || isElement && c != ']':
-			n++
+			objects++
+		case c == ':':
+			members++
 		}
 		isElement = false
 		switch c {
@@ -132,5 +147,5 @@ func countObjects(raw json.RawMessage) (n int) {
 			isElement = open[len(open)-1] == '['
 		}
 	}
-	return n
+	return objects, members
 }

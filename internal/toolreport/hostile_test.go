@@ -153,6 +153,8 @@ func TestBracesThatAreNotObjects(t *testing.T) {
 		"JSON in a file, a name":      {Reports: []string{`{"` + braces + `":0,"examples":[{"full_description":"a","status":"failed"}],"summary":{},"summary_line":"1 example, 1 failure"}`}},
 		"JSON in a file, commas":      {Reports: []string{`{"examples":[{"full_description":"a","status":"failed","exception":{"message":"[` + strings.Repeat("0,", 1_000_001) + `"}}],"summary":{},"summary_line":"1 example, 1 failure"}`}},
 		"as many as are read":         {Reports: []string{`{"examples": [ {"full_description":"a","status":"failed"} ],"x":[0` + strings.Repeat(" , null", 999_996) + `],"summary":{},"summary_line":"1 example, 1 failure"}`}},
+		"JSON in a file, colons":      {Reports: []string{`{"examples":[{"full_description":"a","status":"failed","exception":{"message":"` + strings.Repeat(`\":`, 2_000_001) + `"}}],"summary":{},"summary_line":"1 example, 1 failure"}`}},
+		"as many members as are read": {Reports: []string{`{"examples": [ {"full_description":"a","status" : "failed"} ],"x":{"a":0` + strings.Repeat(` , "b" : 0`, 1_999_993) + `},"summary":{},"summary_line":"1 example, 1 failure"}`}},
 		"JSON in a file, then a text": {Reports: []string{`{"examples":[{"full_description":"a","status":"failed"}],"summary":{},"summary_line":"1 example, 1 failure"} ` + braces}},
 	} {
 		out.Exit.Code = 1
@@ -167,11 +169,14 @@ func TestBracesThatAreNotObjects(t *testing.T) {
 // limit.
 func TestReportsBeyondALimit(t *testing.T) {
 	t.Parallel()
-	objects := strings.Repeat("{},", 1_000_000)
+	objects, members := strings.Repeat("{},", 1_000_000), strings.Repeat(`,"b":0`, 2_000_000)
 	for _, c := range []struct{ report, want string }{
 		{`{"examples":[` + objects + `{}],"summary":{},"summary_line":""}`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects and elements of lists"},
 		{`[` + objects + `{}]`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects and elements of lists"},
 		{`{"examples":[],"summary":{},"summary_line":""}[` + objects + `{}]`, "the test report 0.xml was not read in full: it has more than 1,000,000 objects and elements of lists"},
+		{`{"a":0` + members + `}`, "the test report 0.xml was not read in full: its objects have more than 2,000,000 members"},
+		{`{"examples":[{"a":0` + members + `}],"summary":{},"summary_line":""}`, "the test report 0.xml was not read in full: its objects have more than 2,000,000 members"},
+		{`{"examples":[],"summary":{},"summary_line":""}{"a":{"b":0` + members + `}}`, "the test report 0.xml was not read in full: its objects have more than 2,000,000 members"},
 		{strings.ReplaceAll(`[`+objects+`{}]`, ",", " "), "the test report 0.xml has no form that is known"}, // not JSON
 		{`<testsuite name="` + strings.Repeat("{", 2<<20) + `"/>`, "the test report 0.xml was not read in full: it has a tag of more than 1048576 bytes"},
 		{strings.Repeat("<a>", 300), "the test report 0.xml was not read in full: its elements are nested more deeply than 200"},
