@@ -78,8 +78,18 @@ func beginsDocument(line string) bool {
 
 // read reads the document into the collector and returns the name of its form, "" if
 // that is not known or the document is too long. The error reports that the document is
-// incomplete or malformed or, as a limitError, that it exceeds another limit.
+// incomplete or malformed or, as a limitError, that it exceeds another limit. A test runner whose
+// document is read with an error has not come to its end.
 func (d *document) read(c *collector) (string, error) {
+	name, err := d.readValues(c)
+	if err != nil {
+		c.tally.ended, c.tally.noTests = false, false
+	}
+	return name, err
+}
+
+// readValues is read, without regard to what an error says about the tests.
+func (d *document) readValues(c *collector) (string, error) {
 	b := bytes.TrimSpace(d.data.Bytes())
 	if len(b) == 0 || d.tooLong {
 		return "", nil

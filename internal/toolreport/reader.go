@@ -24,8 +24,9 @@ type Reader struct {
 	runners  []row           // of tests, where they are detected by the output
 	tasks    *taskOutputs    // nil where test runners are not detected
 
-	files     *collector // of reports that the runner wrote; nil for none
-	filesForm string     // of the first such report
+	files      *collector // of reports that the runner wrote; nil for none
+	filesForm  string     // of the first such report
+	unreadFile bool       // such a report could not be read in full
 
 	programs int  // that the command line and scripts start
 	unknown  bool // one of them is not a tool of the registry

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -33,13 +32,16 @@ func (r *Reader) AddReport(file ReportFile, from io.Reader) {
 	if r.files == nil {
 		r.files = newCollector(r.tool, newPlaces(r.tool), callerName(r.tool))
 	}
-	fileName := text.TruncateBytes(file.Name, maxName)
+	notRead := func(why string) {
+		r.unreadFile = true
+		r.files.note("the test report " + text.TruncateBytes(file.Name, maxName) + " " + why)
+	}
 	raw, err := io.ReadAll(io.LimitReader(from, MaxDocument+1))
 	if err == nil && len(raw) > MaxDocument {
 		err = errors.New("it is longer than 64 MiB")
 	}
 	if err != nil {
-		r.files.note(fmt.Sprintf("the test report %s was not read: %v", fileName, err))
+		notRead("was not read: " + err.Error())
 		return
 	}
 	t := r.tool
@@ -54,14 +56,10 @@ func (r *Reader) AddReport(file ReportFile, from io.Reader) {
 	form, err := d.read(c)
 	_, isBeyond := errors.AsType[limitError](err)
 	switch {
-	case err != nil && form != "":
-		r.files.note("the test report " + fileName + " " + unread(err))
-		c.tally.ended = false
-	case isBeyond:
-		r.files.note("the test report " + fileName + " " + unread(err))
-		return
+	case err != nil && form != "" || isBeyond:
+		notRead(unread(err))
 	case form == "" || !c.tally.ended:
-		r.files.note("the test report " + fileName + " has no form that is known")
+		notRead("has no form that is known")
 		return
 	}
 	r.files.tally.join(c.tally)

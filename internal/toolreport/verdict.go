@@ -42,7 +42,9 @@ func (r *Reader) judge(exit Exit) Report {
 	if r.files != nil {
 		v.report.Notes = append(v.report.Notes, r.files.notes...)
 		if r.filesForm != "" {
-			v.addFiles(r.files.tally, r.filesForm)
+			files := r.files.tally
+			files.noTests = files.noTests && !r.unreadFile
+			v.addFiles(files, r.filesForm)
 		}
 	}
 	if len(v.names) == 0 && r.generic != nil && r.tool.Check != "tests" {
