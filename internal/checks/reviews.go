@@ -181,7 +181,7 @@ func (r *reviews) addBuiltIn(to *review, skip bool, cfg reviewer.Config, run fun
 func unsuppressed(u reviewer.Suppressed) string {
 	why := "the pull request adds it"
 	if !u.New {
-		why = "the pull request changes the line that it is about"
+		why = "the pull request changes a line that it is about"
 	}
 	return fmt.Sprintf("%s:%d: the comment that ignores %s does not count, because %s. An owner accepts the finding with accepted: [\"%s %s\"] below checks: %s in the configuration.",
 		u.Path, u.Comment, u.Rule, why, u.Rule, u.Path, strings.ReplaceAll(u.Check, "_", "-"))

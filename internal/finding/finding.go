@@ -35,6 +35,9 @@ type Finding struct {
 	Message  string
 	Path     string // relative to the repository's root, slash-separated
 	Range    Range
+	// LastLine is the last line of the code that the finding is about, such as a call with its
+	// arguments, if that is after Range; otherwise 0.
+	LastLine int
 	// Suggestion is the text that should replace the lines Range.StartLine to
 	// Range.EndLine, or StartLine alone if EndLine is 0: complete lines, without
 	// the final "\n". "" means that there is none; to remove lines, or to leave an
@@ -69,6 +72,15 @@ type Rule struct {
 	Tags      []string
 }
 
+// Lines returns the first and the last line of the code that a finding is about, 0 if they are not
+// known. A change that touches one of them counts as the cause of the finding.
+func (f Finding) Lines() (first, last int) {
+	if f.Range.StartLine == 0 {
+		return 0, 0
+	}
+	return f.Range.StartLine, max(f.Range.StartLine, f.Range.EndLine, f.LastLine)
+}
+
 // Rank orders severities from 0, none, to 4, critical. An unknown one has rank 0.
 func (s Severity) Rank() int {
 	return max(0, slices.Index([]Severity{None, Low, Medium, High, Critical}, s))
@@ -97,5 +109,6 @@ func compare(a, b Finding) int {
 		cmp.Compare(a.Range.EndLine, b.Range.EndLine),
 		cmp.Compare(a.Range.EndColumn, b.Range.EndColumn),
 		cmp.Compare(a.Suggestion, b.Suggestion),
+		cmp.Compare(a.LastLine, b.LastLine),
 	)
 }

@@ -51,6 +51,8 @@ func TestMerge(t *testing.T) {
 		"one tool, two columns":             {[]Finding{sqlA, {Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: rangeAt(3, 9), Severity: High}}, []Finding{sqlA, {Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: rangeAt(3, 9), Severity: High}}, 0},
 		"same message, severe stays":        {[]Finding{{Tool: "c", Message: "Bad  thing", Severity: Low}, {Tool: "d", Message: "bad thing", Severity: High}}, []Finding{{Tool: "d", Message: "bad thing", Severity: High}}, 1},
 		"same rule, exact range stays":      {[]Finding{{Tool: "c", Rule: "r", Range: rangeAt(1, 0)}, {Tool: "d", Rule: "r", Range: rangeAt(1, 2)}}, []Finding{{Tool: "d", Rule: "r", Range: rangeAt(1, 2)}}, 1},
+		"about the lines of both": {[]Finding{sqlA, {Tool: "b", Rule: "S1", Path: "x.go", Range: rangeAt(3, 0), LastLine: 7}},
+			[]Finding{{Tool: "a", Rule: "sql", Message: "SQL injection", Path: "x.go", Range: rangeAt(3, 5), Severity: High, LastLine: 7}}, 1},
 		// S1 is dropped, because it shares CWE-89 with sql. S2 shares a weakness only with
 		// S1, and so it stays.
 		"no chain through a dropped finding": {[]Finding{sqlA, sqlB, {Tool: "c", Rule: "S2", Path: "x.go", Range: rangeAt(3, 1)}}, []Finding{{Tool: "c", Rule: "S2", Path: "x.go", Range: rangeAt(3, 1)}, sqlA}, 1},
@@ -89,6 +91,7 @@ func TestSortIsTotal(t *testing.T) {
 		{Path: "a", Range: Range{StartLine: 1}, Severity: Low, Tool: "t"},
 		{Path: "a", Range: Range{StartLine: 1, StartColumn: 4}, Severity: Critical},
 		{Path: "a", Range: Range{StartLine: 10}},
+		{Path: "a", Range: Range{StartLine: 10}, LastLine: 11},
 		{Path: "b"},
 	}
 	for range 20 {

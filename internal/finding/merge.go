@@ -18,7 +18,7 @@ type Duplicate struct {
 
 // Merge returns the findings, sorted, with each problem once. Of several findings
 // about one problem, it keeps that of the most precise rule, then the most
-// severe, then the one with the most exact range.
+// severe, then the one with the most exact range. What is kept is about the lines of all of them.
 //
 // Findings about one problem are on the same line of the same file. If they are of different tools,
 // they have the same rule or message, or their rules share a weakness (CWE). If they are of one
@@ -82,6 +82,10 @@ func mergeLine(line []Finding, rules Rules) (kept []Finding, duplicates []Duplic
 			}
 		}
 		if found {
+			_, last := c.Lines()
+			if _, known := kept[keeper].Lines(); last > known {
+				kept[keeper].LastLine = last
+			}
 			duplicates = append(duplicates, Duplicate{Finding: c.Finding, KeptBy: kept[keeper]})
 			continue
 		}

@@ -35,20 +35,20 @@ func changedLinesOf(diff []changes.ChangedFile, files []string) changedLines {
 	return lines
 }
 
-// touch reports whether a finding is on a changed line, or, if it names no line, whether a
-// line of its file changed.
+// touch reports whether a line of the code that a finding is about changed, or, if the finding names
+// no line, whether a line of its file changed.
 func (l changedLines) touch(f finding.Finding) bool {
 	spans, changed := l[path.Clean(f.Path)]
+	first, last := f.Lines()
 	switch {
 	case !changed:
 		return false
 	case spans == nil:
 		return true
-	case f.Range.StartLine == 0:
+	case first == 0:
 		return len(spans) > 0
 	}
-	last := max(f.Range.StartLine, f.Range.EndLine)
-	return slices.ContainsFunc(spans, func(s changes.Span) bool { return s.First <= last && f.Range.StartLine <= s.Last })
+	return slices.ContainsFunc(spans, func(s changes.Span) bool { return s.First <= last && first <= s.Last })
 }
 
 // split separates findings that count from old ones. If newOnly is false, all of them count.

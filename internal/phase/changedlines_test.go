@@ -125,6 +125,21 @@ func TestBuildErrorsAlwaysBlock(t *testing.T) {
 	}
 }
 
+// TestFindingBlocksForTheLinesThatItIsAbout asserts that a review's finding blocks if the change
+// touches a line of the code that it is about.
+func TestFindingBlocksForTheLinesThatItIsAbout(t *testing.T) {
+	t.Parallel()
+	job, dir := goJob(t)
+	for last, want := range map[int]phase.Status{0: phase.Pass, 2: phase.Pass, 3: phase.Fail} {
+		job.Diff = diffOf("@@ -1,3 +1,3 @@\n a\n b\n-c\n+d")
+		w := newStage(t, dir, goSteps(nil)).deps()
+		w.SecurityReview = reviewed(finding.Finding{Severity: finding.Critical, Message: "bad", Path: "a.go", Range: finding.Range{StartLine: 1, EndLine: 1}, LastLine: last})
+		if r := validate(t, job, phase.Config{NewOnly: true}, w); r.Output.Status != want {
+			t.Errorf("with the last line %d: %s, want %s", last, r.Output.Status, want)
+		}
+	}
+}
+
 func TestInformationalChecksDoNotFailTheValidation(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)

@@ -43,7 +43,9 @@ func describe(t *testing.T) string {
 Airlock reads the changed files of a pull request by these rules, without a model. This page
 is made from the rules (` + "`go test ./internal/reviewer -update`" + `).
 
-A finding on a line that the pull request did not change is listed and does not block. A comment
+A finding about code that the pull request did not change is listed and does not block. That code is
+what the finding's place shows, such as the name of the function that is called, and what makes it a
+weakness there: the arguments of the call, except functions, or the value of the setting. A comment
 ` + "`airlock:ignore RULE REASON`" + ` on the line, or alone on the line before, suppresses a finding; the
 report lists it with the reason. Without a reason it does not count.
 

@@ -165,7 +165,7 @@ func (m *matcher) call(i, from, end int) {
 		}
 		if n := slices.IndexFunc(values, func(x extent) bool { return m.matches(p, x, extent{from, end}, i) }); n >= 0 {
 			done[p.rule] = true
-			m.report(p.rule, begin, i, strings.Join(parts, "."), values[n])
+			m.report(p.rule, begin, i, strings.Join(parts, "."), values[n], m.withoutFunctions(arguments)...)
 		}
 	}
 }
@@ -250,14 +250,47 @@ func (m *matcher) reportFirst(patterns []*pattern, name []string, x extent, i in
 	}
 }
 
-// report adds a finding about the value x at the tokens from begin to last.
-func (m *matcher) report(r *Rule, begin, last int, sink string, x extent) {
+// withoutFunctions returns the arguments of a call in which no function is defined. What a function
+// does after the call is not a reason for a finding about the call.
+func (m *matcher) withoutFunctions(arguments []argument) []extent {
+	var list []extent
+	for _, a := range arguments {
+		if !m.any(a.extent, m.beginsFunction) {
+			list = append(list, a.extent)
+		}
+	}
+	return list
+}
+
+// beginsFunction reports whether the token at index i, in an expression, shows that a function is
+// defined there.
+func (m *matcher) beginsFunction(i int) bool {
+	switch {
+	case m.is(i, "{"):
+		return m.isOneOf(i-1, ")", "|", "||") // f(a) {, |a| {
+	case m.is(i, "=>"):
+		return !m.lang.ruby
+	}
+	return m.is(i, "->") || m.isWord(i) && slices.Contains(m.lang.functions, m.written(i))
+}
+
+// report adds a finding about the value x at the tokens from begin to last. It is about the lines of
+// these, of x and of others.
+func (m *matcher) report(r *Rule, begin, last int, sink string, x extent, others ...extent) {
 	const longest = 60 // bytes of a name that a message shows
 	sink = strings.TrimLeft(sink, ".")
 	sink = strings.ToValidUTF8(sink[:min(len(sink), longest)], "") // the cut may have split a character
 	f := r.finding(m.path, sink, m.rangeOf(m.tokens[begin].start, m.tokens[last].end))
 	if r.Request != "" && m.fromRequest(m.valueOf(x)) {
 		f.Severity, f.Message = finding.Critical, strings.ReplaceAll(r.Request, "{sink}", sink)
+	}
+	_, shown := f.Lines()
+	for _, x := range append(others, x) {
+		if x.from < x.to && x.to <= len(m.tokens) {
+			if line := m.line(m.tokens[x.to-1].end - 1); line > shown {
+				f.LastLine, shown = line, line
+			}
+		}
 	}
 	m.found = append(m.found, f)
 }

@@ -34,6 +34,56 @@ func TestOnlyChangedLinesBlock(t *testing.T) {
 	}
 }
 
+// TestFindingIsAboutItsCall asserts that a finding counts as one of the change if the change touches a
+// line of the call with its arguments, or of the setting with its value, apart from functions among
+// the arguments. In the code, the lines that count end with "!". The first of them has the finding.
+func TestFindingIsAboutItsCall(t *testing.T) {
+	for name, c := range map[string]struct{ path, code string }{
+		"JavaScript, an argument":             {"a.js", "f();\ndb.query(\"SELECT a FROM b WHERE c = \" +!\n  req.query.c!\n);\ng();\n"},
+		"JavaScript, the first of several":    {"a.js", "db.query(!\n  `SELECT a!\n  FROM b WHERE c = ${req.query.c}`,!\n  [],!\n  {!\n    a: 1,!\n  },!\n);\n"},
+		"JavaScript, with a function":         {"a.js", "exec(\"ls \" +!\n  req.query.a,!\n  function (err) {\n    g(err);\n  });\n"},
+		"JavaScript, with an arrow":           {"a.js", "const { exec } = require('child_process');\nexec(\"ls \" + req.query.a, (err) => {!\n  g(err);\n});\n"},
+		"JavaScript, with a method":           {"a.js", "const { exec } = require('child_process');\nexec(`ls ${req.query.a}`, {!\n  done(err) {\n    g(err);\n  },\n});\n"},
+		"JavaScript, a setting":               {"a.js", "document.body!\n  .innerHTML =!\n  \"<b>\" +!\n  req.query.a;!\ng();\n"},
+		"JavaScript, a value on the next":     {"a.js", "request({ url: a,\n  rejectUnauthorized:!\n    false,!\n  a: 1 });\n"},
+		"Python, the option that makes it so": {"a.py", "import subprocess\ndef f(a):\n    subprocess.run(!\n        f\"ls {a}\",!\n        check=True,!\n        shell=True,!\n    )\n    g()\n"},
+		"Go":                                  {"a.go", "package a\n\nfunc f(r *http.Request) {\n\trows, err := db.Query(!\n\t\t\"SELECT a FROM b WHERE c = '\"+!\n\t\t\tr.FormValue(\"a\")+\"'\")!\n\tg(rows, err)\n}\n"},
+		"Ruby, without brackets":              {"app/a.rb", "def f\n  system \"ls \" +!\n    params[:a]!\n  g\nend\n"},
+		"Ruby, a shell":                       {"app/a.rb", "def f\n  `ls!\n  #{params[:a]}`!\n  g\nend\n"},
+		"Ruby, a receiver":                    {"app/a.rb", "def f\n  params[:a]!\n    .html_safe!\n  g\nend\n"},
+		"Java":                                {"A.java", "class A {\n  void f(Statement s, String name) throws E {\n    s.executeQuery(\"SELECT a FROM b WHERE c = '\"!\n        + name + \"'\");!\n    g();\n  }\n}\n"},
+		"Rust":                                {"src/a.rs", "fn f(name: &str) {\n    conn.execute(!\n        &format!(\"DELETE FROM a WHERE b = '{}'\", name),!\n        [],!\n    );\n    g();\n}\n"},
+	} {
+		var want []int
+		var text strings.Builder
+		lines := strings.Split(strings.TrimSuffix(c.code, "\n"), "\n")
+		for i, line := range lines {
+			code, counts := strings.CutSuffix(line, "!")
+			if counts {
+				want = append(want, i+1)
+			}
+			text.WriteString(code + "\n")
+		}
+		var got []int
+		for i := range lines {
+			result := security(t, Config{}, File{Path: c.path, Text: text.String(), Changed: []changes.Span{{First: i + 1, Last: i + 1}}})
+			if len(result.Findings)+len(result.Unchanged) != 1 {
+				t.Errorf("%s: %+v, want one finding", name, result)
+				break
+			}
+			for _, f := range result.Findings {
+				got = append(got, i+1)
+				if f.Range.StartLine != want[0] {
+					t.Errorf("%s, with line %d changed: the finding is on line %d, want %d", name, i+1, f.Range.StartLine, want[0])
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the finding counts if one of the lines %v is changed, want %v", name, got, want)
+		}
+	}
+}
+
 func TestWeaknessesOfTestsAreFoundOnRequest(t *testing.T) {
 	f := File{Path: "tests/a.js", Text: injection + "\n// " + credential() + "\n"}
 	if got := security(t, Config{}, f).Findings; len(got) != 1 || got[0].Rule != "secret" {
@@ -141,6 +191,7 @@ func TestIgnoring(t *testing.T) {
 func TestWhoIsJudgedDoesNotSilenceTheJudge(t *testing.T) {
 	const ignoreHigh, ignoreMedium = "// airlock:ignore javascript/sql-injection c is a number", "// airlock:ignore javascript/weak-hash a cache key"
 	medium := `const h = crypto.createHash("md5").update(req.body.password);`
+	const callOfTwo = "db.query(\"SELECT a FROM b WHERE c = \" +\n  c)"
 	const ignoreRun, run, title = "# airlock:ignore expression-injection ours", "run: echo ${{", "  github.event.issue.title }}"
 	secret, ignoreSecret := "T="+credential(), "# airlock:ignore secret an example of the documents"
 	line := func(first, last int) []changes.Span { return []changes.Span{{First: first, Last: last}} }
@@ -168,6 +219,9 @@ func TestWhoIsJudgedDoesNotSilenceTheJudge(t *testing.T) {
 			Patch: "@@ -1,3 +1,3 @@\n- " + ignoreRun + "\n- " + run + "\n- " + title + "\n+" + ignoreRun + "\n+" + run + "\n+" + title}, false, true, false},
 		{"a finding of two lines that is moved with its comment, and its last line from elsewhere", File{Path: "action.yml", Text: ignoreRun + "\n" + run + "\n" + title, Changed: line(1, 3),
 			Patch: "@@ -1,4 +1,3 @@\n- " + ignoreRun + "\n- " + run + "\n-   b }}\n- " + title + "\n+" + ignoreRun + "\n+" + run + "\n+" + title}, true, false, false},
+		{"a new argument of a call of several lines, below an old comment", File{Path: "a.js", Text: ignoreHigh + "\n" + callOfTwo, Changed: line(3, 3)}, true, false, false},
+		{"a call of several lines that is moved with its comment", File{Path: "a.js", Text: ignoreHigh + "\n" + callOfTwo, Changed: line(1, 3),
+			Patch: "@@ -1,3 +1,3 @@\n- " + ignoreHigh + "\n- " + strings.ReplaceAll(callOfTwo, "\n", "\n- ") + "\n+" + ignoreHigh + "\n+" + strings.ReplaceAll(callOfTwo, "\n", "\n+")}, false, true, false},
 		{"a new secret", File{Path: "a.env", Text: secret + " " + ignoreSecret + "\n"}, true, false, true},
 		{"a secret below an old comment", File{Path: "a.env", Text: ignoreSecret + "\n" + secret + "\n", Changed: line(2, 2)}, true, false, false},
 	} {

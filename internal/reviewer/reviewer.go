@@ -82,9 +82,9 @@ type File struct {
 
 // Result is what a review found. All lists are in a stable order.
 type Result struct {
-	// Findings are on changed lines.
+	// Findings are about code that the change touches: see finding.Finding.Lines.
 	Findings []finding.Finding
-	// Unchanged are on lines that the change did not touch: they are listed and do not block.
+	// Unchanged are about code that the change did not touch: they are listed and do not block.
 	Unchanged []finding.Finding
 	// Suppressed are the findings that a comment suppresses, or that the owner accepts.
 	Suppressed []Suppressed
@@ -194,7 +194,7 @@ func (r *Reviewer) reviewAll(ctx context.Context, files []File, review func(File
 	return r.join(files, results, aboutChange), ctx.Err()
 }
 
-// join merges duplicates, gives fingerprints, and separates what is on changed lines from the rest.
+// join merges duplicates, gives fingerprints, and separates what the change touches from the rest.
 func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding) Result {
 	var out Result
 	byPath := make(map[string]int, len(files))
@@ -234,7 +234,7 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 			out.Suppressed = append(out.Suppressed, Suppressed{Finding: f, Reason: "accepted in the configuration"})
 		case counts:
 			out.Suppressed = append(out.Suppressed, named)
-		case files[i].touches(f.Range):
+		case files[i].touches(f):
 			out.Findings = append(out.Findings, f)
 			if isIgnored {
 				out.Unsuppressed = append(out.Unsuppressed, named)
@@ -246,7 +246,9 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 	return out
 }
 
-// touches reports whether the change touched a line of a range, or the range is the file.
-func (f File) touches(r finding.Range) bool {
-	return r.StartLine == 0 || !f.hadLines(r.StartLine, max(r.StartLine, r.EndLine))
+// touches reports whether the change touched a line of the code that a finding is about, or the
+// finding is about the file.
+func (f File) touches(found finding.Finding) bool {
+	first, last := found.Lines()
+	return first == 0 || !f.hadLines(first, last)
 }

@@ -85,10 +85,10 @@ func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
 // new code below an old comment is another weakness. A line that the change only indents or moves
 // counts as one of the base if its comment, or the finding's line before it, came along.
 func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts, isNew bool) {
-	line := f.Range.StartLine
+	line, last := f.Lines()
 	movedTogether := file.had(by.line, line)
 	hadLines, hadComment := file.hadLines(line, line) || movedTogether, file.hadLines(by.line, by.line) || movedTogether
-	for line++; line <= f.Range.EndLine; line++ {
+	for line++; line <= last; line++ {
 		hadLines = hadLines && (file.hadLines(line, line) || file.had(line-1, line))
 	}
 	if strings.HasPrefix(f.Rule, secretRule) || f.Severity == finding.High || f.Severity == finding.Critical {
