@@ -125,7 +125,7 @@ var onlyImporter = map[string]string{
 	"github.com/jackc/pgx/v5/pgxpool":                         "internal/store",
 	"github.com/dbos-inc/dbos-transact-golang/dbos":           "internal/engine",
 	"github.com/dbos-inc/dbos-transact-golang/dbos/internals": "no package", // nobody promises anything about it
-	"github.com/rhysd/actionlint":                             "internal/doctor",
+	"github.com/rhysd/actionlint":                             "internal/doctor internal/reviewer",
 	"github.com/rogpeppe/go-internal/diff":                    "internal/textdiff",
 	"github.com/modelcontextprotocol/go-sdk/mcp":              "internal/server",
 	"github.com/prometheus/client_golang/prometheus":          "internal/httpapi",

@@ -99,3 +99,123 @@ func TestExpressionOnSeveralLines(t *testing.T) {
 		}
 	}
 }
+
+// TestExpressionsOfStrangersTexts asserts which expressions write a stranger's text into a script, in
+// all the forms that GitHub takes.
+func TestExpressionsOfStrangersTexts(t *testing.T) {
+	deep := strings.Repeat("(", 10000) + "github.head_ref" + strings.Repeat(")", 10000)
+	for expression, want := range map[string]bool{
+		"github.event.issue['title']":                                             true,
+		"github['event']['issue'][ 'Title' ]":                                     true,
+		"GitHub.Event.Issue.TITLE":                                                true,
+		"github . event\t.\u00a0issue\n. title":                                   true,
+		"(github.event).issue.title":                                              true,
+		"(github.event.pull_request || github.event.issue).title":                 true,
+		"github.event[inputs.kind].title":                                         true,
+		"github.event.*.title":                                                    true,
+		"github.event.commits[0].message":                                         true,
+		"github.event.commits[ * ].message":                                       true,
+		"join(github.event.commits.*.author.name, ', ')":                          true,
+		"github.event.commits.*.message[0]":                                       true,
+		"toJSON(github.event.issue)":                                              true,
+		"tojson( GITHUB )":                                                        true,
+		"fromJSON(toJSON(github.event)).issue.title":                              true,
+		"format('{0}', github.head_ref)":                                          true,
+		"format('}}{0}''${{', github.head_ref)":                                   true,
+		"github.event.workflow_run.head_commit.message":                           true,
+		"github.event_name == 'push' && github.ref || github.head_ref":            true,
+		"github.head_ref || +1":                                                   true, // GitHub reads the number, the parser does not
+		"toJSON(github.event.issue) || .5":                                        true,
+		deep:                                                                      true,
+		"'" + strings.Repeat("é", 11000) + "' || github.head_ref":                 true,
+		"github.event.issue.number":                                               false,
+		"github.event.issue['number']":                                            false,
+		"(github.event.pull_request || github.event.issue).number":                false,
+		"toJSON(github.event.issue.labels)":                                       false,
+		"join(github.event.issue.labels.*.name)":                                  false,
+		"env.github.head_ref":                                                     false,
+		"'github.head_ref'":                                                       false,
+		"format('{0} github.event.issue.title', github.sha)":                      false,
+		"contains(github.event.issue.title, format('{0}', 'a'))":                  false,
+		"github.head_ref == 'main'":                                               false,
+		"!github.head_ref":                                                        false,
+		"github.head_ref && 'pull request' || 'push'":                             false,
+		"startsWith(github.head_ref, 'a') && 'b' || github.event.repository.name": false,
+		"hashFiles(github.head_ref)":                                              false,
+		"github.sha || +1":                                                        false,
+		"github.event.head_commit.timestamp":                                      false,
+		strings.Repeat("(", 200000) + "github.sha" + strings.Repeat(")", 200000):  false,
+		"github" + strings.Repeat(".a", 200000):                                   false,
+		"github.sha }} github.head_ref ${{ 'github.head_ref'":                     false,
+		"github.sha }} ' ${{ github.sha }} ' ${{ github.head_ref":                 true,
+	} {
+		script := "run: |\n  echo ${{ " + strings.ReplaceAll(expression, "\n", "\n  ") + " }}\n"
+		got := security(t, Config{}, File{Path: "action.yml", Text: script}).Findings
+		if (len(got) == 1) != want || len(got) > 1 {
+			t.Errorf("%.100s: %+v, want a finding: %v", expression, got, want)
+		}
+	}
+	if got := security(t, Config{}, File{Path: "action.yml", Text: "run: echo ${{ github.head_ref\n"}).Findings; len(got) != 0 {
+		t.Errorf("an expression that does not end: %+v", got)
+	}
+}
+
+// TestPrivilegedExpressions asserts that an expression has high precision if an event that strangers
+// cause brings one of its texts.
+func TestPrivilegedExpressions(t *testing.T) {
+	for _, c := range []struct {
+		event, expression string
+		want              int
+	}{
+		{"issues", "github.event.issue['title']", 1},
+		{"issues", "toJSON(GitHub.event)", 1},
+		{"issue_comment", "github.event.*.body", 1},
+		{"pull_request_target", "format('{0}', github.HEAD_REF)", 1},
+		{"pull_request_target", "github.event.issue.title", 0},
+		{"push", "toJSON(github)", 0},
+		{"issues", "github.head_ref", 0},
+	} {
+		text := "on: " + c.event + "\njobs: {a: {steps: [{run: \"${{ " + c.expression + " }}\"}]}}\n"
+		file := File{Path: ".github/workflows/a.yml", Text: text}
+		if got := security(t, Config{MinPrecision: finding.PrecisionHigh}, file).Findings; len(got) != c.want {
+			t.Errorf("%s on %s: %+v, want %d findings of high precision", c.expression, c.event, got, c.want)
+		}
+	}
+}
+
+// TestAliasesInWorkflows asserts that a script that an alias stands for is found where it is written
+// and where it is used, so that a change of either blocks.
+func TestAliasesInWorkflows(t *testing.T) {
+	text := `on: &on [pull_request_target]
+env:
+  A: &a |
+    true
+    echo ${{ github.head_ref }}
+  B: &b make
+  C: &c ${{ github.event.pull_request['head'].sha }}
+  D: &d actions/checkout@v4
+  E: &e {ref: *c}
+jobs:
+  a:
+    steps:
+    - run: *a
+    - run: *b
+    - run: *a
+    - {uses: *d, with: {ref: *c}}
+    - uses: *d
+      with: *e
+`
+	const script, checkout = "workflow/expression-injection", "workflow/untrusted-checkout"
+	type at struct {
+		line int
+		rule string
+	}
+	var got []at
+	for _, f := range security(t, Config{}, File{Path: ".github/workflows/a.yml", Text: text}).Findings {
+		got = append(got, at{f.Range.StartLine, f.Rule})
+	}
+	want := []at{{5, script}, {7, checkout}, {9, checkout}, {13, script}, {15, script}, {16, checkout}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(at{})); diff != "" {
+		t.Errorf("the findings differ (-want +got):\n%s", diff)
+	}
+}
