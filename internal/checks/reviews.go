@@ -204,7 +204,8 @@ func (r *reviews) requested(request phase.ReviewRequest) []*changes.File {
 
 // readable returns the files as the built-in reviewer takes them, and those that have no text.
 // Binary files and, for the security review, deleted files are among both. What the code review
-// leaves out is among the latter if there is no security review, which would look at it or list it.
+// leaves out is among the latter if the owner skips the built-in security review, which would look
+// at it or list it. A plug-in need not do either, for example if the file is in another language.
 func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]reviewer.File, []reviewer.Skipped) {
 	var files []reviewer.File
 	var skipped []reviewer.Skipped
@@ -232,7 +233,7 @@ func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]re
 			file.Changed = []changes.Span{} // for example a renamed file: no line is new
 		}
 		file.Generated, file.Vendored = leftOut(f, check)
-		if (file.Generated || file.Vendored) && !isBinary && check == phase.CodeReview && len(r.security.parts) == 0 {
+		if (file.Generated || file.Vendored) && !isBinary && check == phase.CodeReview && r.cfg.Checks.SkipSecurityReview {
 			skipped = append(skipped, reviewer.Skipped{Path: f.Path, Reason: "a generated or vendored file: the built-in code review leaves it out"})
 			continue
 		}

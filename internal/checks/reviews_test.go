@@ -425,20 +425,31 @@ func TestFilesWithoutATextAreListed(t *testing.T) {
 }
 
 // TestCodeReviewAlone asserts that the built-in code review lists the files that it leaves out to
-// the security review if there is none. It asserts that it lists them as left out by itself alone: a
-// plug-in may read them.
+// the built-in security review if the owner skips that one. It asserts that it lists them as left
+// out by itself alone: a plug-in may read them.
 func TestCodeReviewAlone(t *testing.T) {
 	want := []reviewer.Skipped{
 		{Path: "gen.go", Reason: "a generated or vendored file: the built-in code review leaves it out"}, {Path: "link", Reason: "it is link"}, {Path: "logo.png", Reason: "a binary file"},
 		{Path: "vendor/v.go", Reason: "a generated or vendored file: the built-in code review leaves it out"},
 	}
-	for name, plugIns := range map[string][]plugin.Config{"alone": nil, "next to a plug-in for the entire repository": {{Name: "p", Command: "p ./..."}}} {
+	for name, plugIns := range map[string][]plugin.Config{
+		"alone": nil,
+		"next to a plug-in for the entire repository":          {{Name: "p", Command: "p ./..."}},
+		"next to a security plug-in of another language":       {{Name: "p", Check: phase.SecurityReview, Command: "p {files}", Languages: []string{"python"}}},
+		"next to a security plug-in of another directory":      {{Name: "p", Check: phase.SecurityReview, Command: "p {files}", Dirs: []string{"none"}}},
+		"next to a security plug-in for the entire repository": {{Name: "p", Check: phase.SecurityReview, Command: "p ./..."}},
+	} {
 		r, _ := openReviews(t, reviewsConfig{Checks: config.Checks{SkipSecurityReview: true, Plugins: plugIns}}, func(string, int) (string, int, error) { return "", 0, nil })
-		if r.securityReview() != nil {
+		reviews := []phase.Reviewer{r.codeReview()}
+		if slices.ContainsFunc(plugIns, func(c plugin.Config) bool { return c.Check == phase.SecurityReview }) {
+			reviews = append(reviews, r.securityReview())
+		} else if r.securityReview() != nil {
 			t.Error("there is a security review, which no reviewer does")
 		}
-		if _, err := r.codeReview()(t.Context(), request(t, set())); err != nil {
-			t.Fatal(err)
+		for _, review := range reviews {
+			if _, err := review(t.Context(), request(t, set())); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if diff := cmp.Diff(want, r.details().skipped); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
