@@ -119,7 +119,7 @@ var onlyImporter = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema/v5":                "internal/schema",
 	"github.com/spf13/cobra":                                  "internal/cli internal/usage",
 	"github.com/zricethezav/gitleaks/v8/config":               "internal/secrets",
-	"github.com/pelletier/go-toml/v2":                         "internal/secrets",
+	"github.com/pelletier/go-toml/v2":                         "internal/phase internal/secrets",
 	"github.com/reviewdog/errorformat":                        "internal/toolreport",
 	"modernc.org/sqlite":                                      "internal/store",
 	"github.com/jackc/pgx/v5/pgxpool":                         "internal/store",

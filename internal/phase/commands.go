@@ -1,8 +1,6 @@
 package phase
 
 import (
-	"bytes"
-	"path"
 	"slices"
 	"strings"
 
@@ -99,11 +97,12 @@ func (p *project) pythonTests(dir string) []candidate {
 }
 
 // rustCommands returns cargo's commands. In a workspace they are about all of its members. cargo
-// needs an option for that if the root is a package, or if the workspace has default members.
+// needs an option for that if the root is a package, or if the workspace has default members. The
+// option has hardly an effect elsewhere, so it is also given where only cargo may read Cargo.toml.
 func (p *project) rustCommands(dir string) commands {
-	raw, _ := p.read(path.Join(dir, "Cargo.toml")) // what cannot be read, cargo reports
+	c := p.crate(dir)
 	all, fmtAll := "", ""
-	if cargoWorkspace.Match(raw) && (cargoPackage.Match(raw) || bytes.Contains(raw, []byte("default-members"))) {
+	if c.broken || c.isWorkspace && (c.isPackage || c.hasDefaultMembers) {
 		all, fmtAll = "--workspace", " --all"
 	}
 	own := p.clippyOptions(dir)

@@ -118,6 +118,8 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"golangci-lint's action", map[string]string{"go.mod": "", ".github/workflows/lint.yaml": "    - uses: golangci/golangci-lint-action@v8\n"}, []string{"gofmt -l .", "golangci-lint run", "go build ./...", "go test ./..."}},
 		{"rust", map[string]string{"Cargo.toml": "[package]\n"}, []string{"cargo fmt --check", "cargo clippy", "cargo build", "cargo test"}},
 		{"a Rust workspace", map[string]string{"Cargo.toml": "[workspace]\n[package]\n"}, []string{"cargo fmt --all --check", "cargo clippy --workspace", "cargo build --workspace", "cargo test --workspace"}},
+		{"a Rust workspace that another table implies", map[string]string{"Cargo.toml": "[workspace.dependencies]\n[package]\n"}, []string{"cargo fmt --all --check", "cargo clippy --workspace", "cargo build --workspace", "cargo test --workspace"}},
+		{"a Cargo.toml that cannot be read", map[string]string{"Cargo.toml": "[workspace\n"}, []string{"cargo fmt --all --check", "cargo clippy --workspace", "cargo build --workspace", "cargo test --workspace"}},
 		{"Clippy as CI runs it", map[string]string{"Cargo.toml": "", ".github/workflows/ci.yml": "      - run: cargo clippy --all-targets --color always -- -Dwarnings -A clippy::too_many_arguments ${{ x }}\n"},
 			[]string{"cargo fmt --check", "cargo clippy --all-targets -- -D warnings -A clippy::too_many_arguments", "cargo build", "cargo test"}},
 		{"ruby", map[string]string{"Gemfile": ""}, []string{"", "", "", "rspec"}},

@@ -27,8 +27,11 @@ type project struct {
 	manifests   map[string]*manifest  // by their directories
 	commandText map[string]string     // see commandTexts
 	builds      map[string]string     // see buildRoot
-	poms        map[string]*pom       // by their directories; nil where there is none that can be read
-	modules     map[string][]*pom     // of the Maven build in a directory
+	crates      map[string]*crate     // by their directories
+	// crateMembers are the members of the Cargo workspace in a directory.
+	crateMembers map[string]map[string]bool
+	poms         map[string]*pom   // by their directories; nil where there is none that can be read
+	modules      map[string][]*pom // of the Maven build in a directory
 	// outer is the repository, if the working directory is below it, and prefix is the path of the
 	// working directory in it. Only configuration is looked for in outer.
 	outer  *project
@@ -45,7 +48,7 @@ func openProject(dir string) (*project, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &project{root: root, names: map[string][]string{}, marked: map[string][]Language{}, manifests: map[string]*manifest{}, commandText: map[string]string{}, builds: map[string]string{},
+	return &project{root: root, names: map[string][]string{}, marked: map[string][]Language{}, manifests: map[string]*manifest{}, commandText: map[string]string{}, builds: map[string]string{}, crates: map[string]*crate{}, crateMembers: map[string]map[string]bool{},
 		poms: map[string]*pom{}, modules: map[string][]*pom{}}, nil
 }
 

@@ -42,12 +42,22 @@ func TestLanguageAndRoots(t *testing.T) {
 		"a/Cargo.toml": "[package]\n", "fuzz/Cargo.toml": "[package]\n", "old/deep/Cargo.toml": "[package]\n", "own/Cargo.toml": "[package]\n\n[workspace]\n",
 	}
 	nested := map[string]string{
-		"Cargo.toml": "[workspace]\nmembers = [\n\t\"mid/d\", # [\"mid/e\"]\n]\nexclude = ['mid/e']\n", "other/Cargo.toml": "[workspace]\nmembers = [\"../mid/g\"]\n",
+		"Cargo.toml": "[workspace]\nmembers = [\n\t\"mid/d\", \"mid/f\", # [\"mid/e\"]\n]\nexclude = ['mid/e']\n", "other/Cargo.toml": "[workspace]\nmembers = [\"../mid/g\"]\n",
 		"mid/Cargo.toml":   "[workspace]\nmembers = [\"c\", \"c2\", \"./i/j\"]\nexclude = [\"d\", # \"c\"]\n\"e\", \"i\"]\n\n[workspace.package]\nexclude = [\"c\"]\n",
 		"mid/c/Cargo.toml": "[package]\n", "mid/c2/Cargo.toml": "[package]\n", "mid/c2/setup.py": "", "mid/d/Cargo.toml": "[package]\n", "mid/e/Cargo.toml": "[package]\nversion.workspace = true\n",
 		"mid/f/Cargo.toml": "[package]\nworkspace = '../..' # not mid\n", "mid/g/Cargo.toml": "[package]\nworkspace = \"../../other\"\n",
 		"mid/h/k/Cargo.toml": "[package]\nworkspace = \"..\"\n", "mid/i/j/Cargo.toml": "[package]\n",
 	}
+	members := map[string]string{
+		"w/Cargo.toml":       "workspace.members = ['a', \"in/*\", \"any/**/[!yz]\"]\nworkspace.exclude = ['apart']\nworkspace.dependencies.shared = { path = 'shared' }\nworkspace.dependencies.unused = { path = 'unused' }\n[patch.crates-io]\nx = { path = 'patched' }\n",
+		"w/a/Cargo.toml":     "[package]\n[dependencies]\nb = { version = '1', path = '../b' }\nshared.workspace = true\nunused = '1'\n[target.'cfg(windows)'.build-dependencies.c]\npath = '../c'\n[dev-dependencies]\napart = { path = '../apart' }\n",
+		"w/b/Cargo.toml":     "[package]\n[dependencies]\nd = { path = '../deep/d' }\n",
+		"w/apart/Cargo.toml": "[package]\n[dependencies]\ne = { path = '../e' }\n",
+	}
+	for _, dir := range strings.Fields("c deep/d e shared unused patched in/x in/x/y any/x any/y any/z/x other") {
+		members["w/"+dir+"/Cargo.toml"] = "[package]\n"
+	}
+	implied := map[string]string{"w/Cargo.toml": "[package]\n[workspace.dependencies]\na = { path = 'a' }\n[dependencies]\na.workspace = true\n", "w/a/Cargo.toml": "[package]\n"}
 	workspace := map[string]string{
 		"go.work":  "go 1.24\n\nuse (\n\t./a // the base\n\t./b\n\t\"./c\"\n)\n\nuse ./d\n",
 		"a/go.mod": "module x.example/a\n", "b/go.mod": "module x.example/b\n\nrequire x.example/a v0.0.0\n",
@@ -129,7 +139,7 @@ func TestLanguageAndRoots(t *testing.T) {
 			"pom.xml": "<project><modules><module>web</module></modules></project>", "web/pom.xml": "<project/>", "web/package.json": "{}",
 		}, []string{"web/A.java", "web/a.js"}, phase.Input{}, []string{". java 4", "web javascript 4"}},
 		{"a crate of a workspace below the top", map[string]string{
-			"rs/Cargo.toml": "[workspace]\nmembers = [\"a\"]\nexclude = [\"fuzz\"]\n", "rs/a/Cargo.toml": "[package]\n", "rs/fuzz/Cargo.toml": "[package]\n", "rs/py/Cargo.toml": "[package]\n", "rs/py/pyproject.toml": "",
+			"rs/Cargo.toml": "[workspace]\nmembers = [\"a\", \"py\"]\nexclude = [\"fuzz\"]\n", "rs/a/Cargo.toml": "[package]\n", "rs/fuzz/Cargo.toml": "[package]\n", "rs/py/Cargo.toml": "[package]\n", "rs/py/pyproject.toml": "",
 		}, []string{"rs/a/src/a.rs", "rs/fuzz/a.rs", "rs/py/a.py", "rs/py/a.rs"}, phase.Input{}, []string{"rs rust 4", "rs/fuzz rust 4", "rs/py python 4"}},
 		{"a crate of a workspace below another one", nested, []string{"mid/c/x.rs"}, phase.Input{}, []string{". rust 4", "mid rust 4"}},
 		{"a crate that the nearest workspace excludes", nested, []string{"mid/d/x.rs"}, phase.Input{}, []string{". rust 4"}},
@@ -139,6 +149,11 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"a crate that names a directory without a workspace", nested, []string{"mid/h/k/x.rs"}, phase.Input{}, []string{". rust 4", "mid/h/k rust 4"}},
 		{"a crate that a workspace excludes with its directory, and has as a member", nested, []string{"mid/i/j/x.rs"}, phase.Input{}, []string{". rust 4", "mid rust 4"}},
 		{"a file of two languages' directory, in a workspace below another one", nested, []string{"mid/c2/README.md"}, phase.Input{}, []string{". rust 4", "mid/c2 rust 4"}},
+		{"crates that a workspace has: listed, by a path, in place of others", members, []string{"w/a/x.rs", "w/b/x.rs", "w/c/x.rs", "w/deep/d/x.rs", "w/shared/x.rs", "w/patched/x.rs", "w/in/x/x.rs", "w/any/x/x.rs", "w/any/z/x/x.rs"}, phase.Input{}, []string{"w rust 4"}},
+		{"crates that a workspace does not have", members, []string{"w/apart/x.rs", "w/e/x.rs", "w/unused/x.rs", "w/in/x/y/x.rs", "w/any/y/x.rs", "w/other/x.rs"}, phase.Input{}, []string{"w/any/y rust 4", "w/apart rust 4", "w/e rust 4", "w/in/x/y rust 4", "w/other rust 4", "w/unused rust 4"}},
+		{"a crate that the workspace at the top does not have", map[string]string{"Cargo.toml": "[workspace]\nmembers = []\n", "a/Cargo.toml": "[package]\n"}, []string{"a/x.rs"}, phase.Input{}, []string{". rust 4", "a rust 4"}},
+		{"a workspace that another table implies", implied, []string{"w/a/x.rs"}, phase.Input{}, []string{"w rust 4"}},
+		{"a crate below a Cargo.toml that cannot be read", map[string]string{"w/Cargo.toml": "[workspace]\nmembers = ['a'\n", "w/a/Cargo.toml": "[package]\n"}, []string{"w/a/x.rs"}, phase.Input{}, []string{"w/a rust 4"}},
 		{"a part of a Gradle build below the top", empty("app/settings.gradle.kts", "app/build.gradle.kts", "app/core/build.gradle.kts"), []string{"app/core/A.java", "app/B.java"}, phase.Input{}, []string{"app java 4"}},
 		{"Maven builds below another one", map[string]string{
 			"pom.xml": "<project><modules><module>a</module></modules></project>", "a/pom.xml": "<project><modules><module>b</module></modules></project>", "a/b/pom.xml": "<project/>", "own/pom.xml": "<project><modules><module>c</module></modules></project>", "own/c/pom.xml": "<project/>",

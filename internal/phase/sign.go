@@ -141,6 +141,52 @@ func (p *project) matching(dir, pattern string) []string {
 	return names[:min(len(names), maxMatching)]
 }
 
+// directoriesLike returns the directories whose paths match a pattern, sorted, at most this many.
+// Each element of the pattern is one of path.Match, or "**" for any number of directories. Where it
+// is not a plain name, it matches no link, and "**" matches no hidden directory, and none of
+// others' code or of test data.
+func (p *project) directoriesLike(pattern string, most int) []string {
+	found := []string{"."}
+	for element := range strings.SplitSeq(path.Clean(pattern), "/") {
+		var next []string
+		for _, dir := range found {
+			switch {
+			case len(next) >= most:
+			case element == "**":
+				next = append(next, p.tree(dir, most)...)
+			case !strings.ContainsAny(element, `*?[\`):
+				if element == "." || p.has(dir, element) {
+					next = append(next, path.Join(dir, element))
+				}
+			default:
+				for _, name := range p.directories(dir) {
+					if ok, _ := path.Match(element, name); ok {
+						next = append(next, path.Join(dir, name))
+					}
+				}
+			}
+		}
+		slices.Sort(next)
+		next = slices.Compact(next)
+		found = next[:min(len(next), most)]
+	}
+	return found
+}
+
+// tree returns a directory and those below it whose projects are checked, outer ones first, at most
+// this many.
+func (p *project) tree(dir string, most int) []string {
+	found := []string{dir}
+	for i := 0; i < len(found) && len(found) < most; i++ {
+		for _, name := range p.directories(found[i]) {
+			if !isForeign(name) {
+				found = append(found, path.Join(found[i], name))
+			}
+		}
+	}
+	return found
+}
+
 // hasContent reports whether one of the files below a directory has a content that is accepted. The
 // files may be patterns, as for matching.
 func (p *project) hasContent(dir string, accepts func(content []byte) bool, files ...string) bool {
