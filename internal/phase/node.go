@@ -149,7 +149,7 @@ func (p *project) addPackages(dir string, n node, c *commands) {
 	}
 	below := p.packages(dir, patterns)
 	has := func(script string) bool {
-		return n.scripts[script] == "" && slices.ContainsFunc(below, func(name string) bool { return p.manifest(path.Dir(name)).scripts[script] != "" })
+		return n.scripts[script] == "" && slices.ContainsFunc(below, func(dir string) bool { return p.manifest(dir).scripts[script] != "" })
 	}
 	if !p.isWorkspace(dir) {
 		if has("test") {
@@ -169,39 +169,61 @@ func (p *project) addPackages(dir string, n node, c *commands) {
 	}
 }
 
-// workspacePatterns returns how a workspace names the directories of its packages.
+// workspacePatterns returns how a workspace names the directories of its packages, in the file that
+// its package manager reads, or in the other if there is only that.
 func (p *project) workspacePatterns(dir string) (patterns []string) {
+	raw, inManifest := p.manifest(dir).members["workspaces"]
 	var listed struct{ Packages []string }
-	if raw := p.manifest(dir).members["workspaces"]; json.Unmarshal(raw, &patterns) != nil && json.Unmarshal(raw, &listed) == nil {
-		patterns = listed.Packages
+	manager, _ := p.packageManager(dir)
+	if p.has(dir, "pnpm-workspace.yaml") && (manager == "pnpm" || !inManifest) {
+		if raw, err := p.read(path.Join(dir, "pnpm-workspace.yaml")); err != nil || yaml.Unmarshal(raw, &listed) != nil {
+			return nil
+		}
+		return listed.Packages
 	}
-	if raw, err := p.read(path.Join(dir, "pnpm-workspace.yaml")); err == nil && yaml.Unmarshal(raw, &listed) == nil {
-		patterns = append(patterns, listed.Packages...)
+	if json.Unmarshal(raw, &patterns) != nil && json.Unmarshal(raw, &listed) == nil {
+		patterns = listed.Packages
 	}
 	return patterns
 }
 
-// packages returns the package.json files in the directories below dir that match one of the
-// patterns, and none of the patterns that begin with "!". If a pattern means any depth, packages
-// looks at two levels.
+// packages returns the directories below dir that have a package.json and match one of the
+// patterns, and none of the patterns that begin with "!". It leaves out node_modules. Of very many
+// patterns or directories, it may leave some out.
 func (p *project) packages(dir string, patterns []string) (found []string) {
-	const most = 200 // patterns that are looked for
-	var excluded []string
-	for _, pattern := range patterns[:min(len(patterns), most)] {
-		pattern, excludes := strings.CutPrefix(pattern, "!")
-		for _, depth := range []string{"*", "*/*"} {
-			matching := p.matching(dir, path.Clean(strings.ReplaceAll(pattern, "**", depth))+"/package.json")
-			if excludes {
-				excluded = append(excluded, matching...)
-			} else {
-				found = append(found, matching...)
-			}
-			if !strings.Contains(pattern, "**") {
-				break
-			}
+	const (
+		mostPatterns = 200
+		most         = 2000 // directories of a pattern
+	)
+	var excluding []string
+	for _, pattern := range patterns {
+		if name, excludes := strings.CutPrefix(pattern, "!"); excludes {
+			excluding = append(excluding, path.Join(dir, name))
 		}
 	}
-	return slices.DeleteFunc(found, func(name string) bool { return slices.Contains(excluded, name) })
+	if len(excluding) > mostPatterns {
+		return nil
+	}
+	isLeftOut := func(dir string) bool {
+		return !p.has(dir, "package.json") || slices.Contains(strings.Split(dir, "/"), "node_modules") ||
+			slices.ContainsFunc(excluding, func(pattern string) bool { return matchesPath(pattern, dir) })
+	}
+	for _, pattern := range patterns[:min(len(patterns), mostPatterns)] {
+		if !strings.HasPrefix(pattern, "!") {
+			found = append(found, slices.DeleteFunc(p.directoriesLike(path.Join(dir, pattern), most), isLeftOut)...)
+		}
+	}
+	return found
+}
+
+// workspaceReaches reports whether the commands of a workspace also check a package below it:
+// whether the workspace lists the package, or one around it that has a test script, which may test
+// the packages in it.
+func (p *project) workspaceReaches(workspace, inner string) bool {
+	listed := cached(p.packageDirs, workspace, func(workspace string) []string { return p.packages(workspace, p.workspacePatterns(workspace)) })
+	return slices.ContainsFunc(listed, func(dir string) bool {
+		return dir == inner || dir != workspace && isIn(dir, inner) && p.manifest(dir).testScript() != ""
+	})
 }
 
 // runAll returns the command that runs a script in those packages of a workspace that have the

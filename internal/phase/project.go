@@ -27,6 +27,7 @@ type project struct {
 	manifests   map[string]*manifest  // by their directories
 	commandText map[string]string     // see commandTexts
 	builds      map[string]string     // see buildRoot
+	packageDirs map[string][]string   // of the packages that the JavaScript workspace in a directory lists
 	crates      map[string]*crate     // by their directories
 	// crateMembers are the members of the Cargo workspace in a directory.
 	crateMembers map[string]map[string]bool
@@ -48,7 +49,7 @@ func openProject(dir string) (*project, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &project{root: root, names: map[string][]string{}, marked: map[string][]Language{}, manifests: map[string]*manifest{}, commandText: map[string]string{}, builds: map[string]string{}, crates: map[string]*crate{}, crateMembers: map[string]map[string]bool{},
+	return &project{root: root, names: map[string][]string{}, marked: map[string][]Language{}, manifests: map[string]*manifest{}, commandText: map[string]string{}, builds: map[string]string{}, packageDirs: map[string][]string{}, crates: map[string]*crate{}, crateMembers: map[string]map[string]bool{},
 		poms: map[string]*pom{}, modules: map[string][]*pom{}}, nil
 }
 

@@ -255,15 +255,15 @@ func (p *project) languages(dir string) []Language {
 }
 
 // covers reports whether the checks of the working directory's project also check an inner one of
-// its language. There are three exceptions: Go, where "./..." ends at the next go.mod; a
-// package.json that does not run the tests of its packages; and crates and Java projects that are
-// not built from the working directory.
+// its language. There are three exceptions: Go, where "./..." ends at the next go.mod; packages
+// that a package.json without a test script does not have in its workspace; and crates and Java
+// projects that are not built from the working directory.
 func (p *project) covers(outer Language, inner root) bool {
 	switch {
 	case outer.family() != inner.language.family() || outer == Go:
 		return false
 	case outer.family() == JavaScript:
-		return !p.isForTools(".")
+		return p.manifest(".").testScript() != "" || p.isWorkspace(".") && p.workspaceReaches(".", inner.dir)
 	case outer == Rust || outer == Java:
 		return p.buildRoot(inner.dir, outer) == "."
 	}

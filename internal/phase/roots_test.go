@@ -48,6 +48,12 @@ func TestLanguageAndRoots(t *testing.T) {
 		"mid/f/Cargo.toml": "[package]\nworkspace = '../..' # not mid\n", "mid/g/Cargo.toml": "[package]\nworkspace = \"../../other\"\n",
 		"mid/h/k/Cargo.toml": "[package]\nworkspace = \"..\"\n", "mid/i/j/Cargo.toml": "[package]\n",
 	}
+	packages := map[string]string{
+		"package.json": `{"workspaces":["web", "any/**", "libs/*", "!**/no/**", "gone"]}`, "libs/x/package.json": `{"scripts":{"test":"x"}}`, "other/tsconfig.json": "",
+	}
+	for _, dir := range strings.Fields("web any/x/y/z any/no/z libs/y libs/no libs/x/inner/deep libs/y/inner other") {
+		packages[dir+"/package.json"] = "{}"
+	}
 	members := map[string]string{
 		"w/Cargo.toml":       "workspace.members = ['a', \"in/*\", \"any/**/[!yz]\"]\nworkspace.exclude = ['apart']\nworkspace.dependencies.shared = { path = 'shared' }\nworkspace.dependencies.unused = { path = 'unused' }\n[patch.crates-io]\nx = { path = 'patched' }\n",
 		"w/a/Cargo.toml":     "[package]\n[dependencies]\nb = { version = '1', path = '../b' }\nshared.workspace = true\nunused = '1'\n[target.'cfg(windows)'.build-dependencies.c]\npath = '../c'\n[dev-dependencies]\napart = { path = '../apart' }\n",
@@ -120,7 +126,18 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"packages without a top", map[string]string{"a/package.json": "{}", "b/package.json": "{}"}, []string{"a/a.js", "b/b.js"}, phase.Input{}, []string{"a javascript 4", "b javascript 4"}},
 		{"packages without a workspace, and their top", map[string]string{"package.json": "{}", "web/package.json": "{}"}, []string{"web/a.js", "package.json"}, phase.Input{}, []string{". javascript 4", "web javascript 4"}},
 		{"packages of a workspace", map[string]string{"package.json": `{"workspaces":["web"]}`, "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{". javascript 4"}},
-		{"packages of pnpm's workspace", map[string]string{"package.json": "{}", "pnpm-workspace.yaml": "", "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{". javascript 4"}},
+		{"packages of pnpm's workspace", map[string]string{"package.json": "{}", "pnpm-workspace.yaml": "packages: [web]", "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{". javascript 4"}},
+		{"packages that a workspace does not list, below another one", map[string]string{
+			"package.json": `{"workspaces":["web"]}`, "web/package.json": "{}", "tools/package.json": `{"workspaces":["c"]}`, "tools/c/package.json": "{}",
+		}, []string{"tools/c/a.js", "web/a.js"}, phase.Input{}, []string{". javascript 4", "tools/c javascript 4"}},
+		{"packages that a workspace lists by patterns", packages, []string{"web/a.js", "any/x/y/z/a.js", "libs/x/a.js", "libs/x/inner/deep/a.js"}, phase.Input{}, []string{". javascript 4"}},
+		{"packages that a workspace does not list", packages, []string{"any/no/z/a.js", "libs/no/a.js", "libs/y/inner/a.js", "libs/z/node_modules/a.js", "other/a.ts"}, phase.Input{},
+			[]string{". javascript 4", "any/no/z javascript 4", "libs/no javascript 4", "libs/y/inner javascript 4", "other typescript 4"}},
+		{"packages that a workspace with a test script does not list", map[string]string{"package.json": `{"workspaces":["web"],"scripts":{"test":"x"}}`, "web/package.json": "{}", "tools/package.json": "{}"}, []string{"tools/a.js"}, phase.Input{}, []string{". javascript 4"}},
+		{"packages in the form of Yarn 1", map[string]string{"package.json": `{"workspaces":{"packages":["./a/"]}}`, "a/package.json": "{}", "b/package.json": "{}"}, []string{"a/a.js", "b/a.js"}, phase.Input{}, []string{". javascript 4", "b javascript 4"}},
+		{"packages that only the other package manager lists: npm", map[string]string{"package.json": `{"workspaces":["a"]}`, "pnpm-workspace.yaml": "packages: [b]", "a/package.json": "{}", "b/package.json": "{}"}, []string{"a/a.js", "b/a.js"}, phase.Input{}, []string{". javascript 4", "b javascript 4"}},
+		{"packages that only the other package manager lists: pnpm", map[string]string{"package.json": `{"workspaces":["a"]}`, "pnpm-workspace.yaml": "packages: [b]", "pnpm-lock.yaml": "", "a/package.json": "{}", "b/package.json": "{}"}, []string{"a/a.js", "b/a.js"}, phase.Input{}, []string{". javascript 4", "a javascript 4"}},
+		{"settings of pnpm's without packages", map[string]string{"package.json": "{}", "pnpm-workspace.yaml": "", "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{". javascript 4", "web javascript 4"}},
 		{"packages that the top tests", map[string]string{"package.json": `{"scripts":{"test":"x"}}`, "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{". javascript 4"}},
 		{"a package.json for tools", map[string]string{"package.json": "{}", "go.mod": ""}, []string{"README.md"}, phase.Input{}, []string{". go 4"}},
 		{"a package.json for tools with the majority", map[string]string{"package.json": "{}", "go.mod": ""}, []string{"a.js"}, phase.Input{}, []string{". javascript 4"}},

@@ -173,6 +173,27 @@ func (p *project) directoriesLike(pattern string, most int) []string {
 	return found
 }
 
+// matchesPath reports whether a path matches a pattern as of directoriesLike. Here, an element may
+// match any name.
+func matchesPath(pattern, name string) bool {
+	elements := strings.Split(name, "/")
+	matched := make([]bool, len(elements)+1) // whether the pattern so far matches so many of the elements
+	matched[0] = true
+	for part := range strings.SplitSeq(pattern, "/") {
+		next := make([]bool, len(matched))
+		for i := range next {
+			switch {
+			case part == "**":
+				next[i] = matched[i] || i > 0 && next[i-1]
+			case i > 0 && matched[i-1]:
+				next[i], _ = path.Match(part, elements[i-1])
+			}
+		}
+		matched = next
+	}
+	return matched[len(elements)]
+}
+
 // tree returns a directory and those below it whose projects are checked, outer ones first, at most
 // this many.
 func (p *project) tree(dir string, most int) []string {
