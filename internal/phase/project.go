@@ -67,6 +67,14 @@ func openIn(repository, prefix string) (*project, error) {
 	return p, nil
 }
 
+// repository returns the repository, and the path of the working directory in it.
+func (p *project) repository() (repository *project, prefix string) {
+	if p.outer == nil {
+		return p, "."
+	}
+	return p.outer, p.prefix
+}
+
 // close closes what is open.
 func (p *project) close() {
 	_ = p.root.Close() // it was only read

@@ -70,6 +70,14 @@ func TestLanguageAndRoots(t *testing.T) {
 		"c/go.mod": "module x.example/c\n\nrequire (\n\tx.example/b v1.0.0 // indirect\n)\n", "d/go.mod": "module x.example/d\n",
 		"unused/go.mod": "module x.example/e\n\nrequire x.example/a v0.0.0\n",
 	}
+	below := map[string]string{
+		"backend/go.work": "go 1.24\n\nuse (\n\t./a\n\t./b\n\t../other\n)\n", "backend/a/go.mod": "module x.example/a\n", "backend/b/go.mod": "module x.example/b\n\nrequire x.example/a v0.0.0\n",
+		"go.work": "go 1.24\n\nuse (\n\t./copy/a\n\t./other\n)\n", "copy/a/go.mod": "module x.example/a\n", "other/go.mod": "module x.example/o\n\nrequire x.example/a v0.0.0\n",
+	}
+	above := map[string]string{
+		"go.work": "go 1.24\n\nuse (\n\t./in/a\n\t./b\n\t./in/c\n)\n", "in/a/go.mod": "module x.example/a\n", "b/go.mod": "module x.example/b\n\nrequire x.example/a v0.0.0\n",
+		"in/c/go.mod": "module x.example/c\n\nrequire x.example/b v0.0.0\n",
+	}
 	mixed := map[string]string{
 		"go.work": "go 1.24\n\nuse (\n\t./a\n\t./b\n)\n", "a/go.mod": "module x.example/a\n", "a/Cargo.toml": "", "b/go.mod": "module x.example/b\n\nrequire x.example/a v0.0.0\n",
 	}
@@ -113,6 +121,15 @@ func TestLanguageAndRoots(t *testing.T) {
 			"go.work": "go 1.24\n\nuse (\n\t.\n\t./b\n)\n", "go.mod": "module x.example/a\n", "Cargo.toml": "", "b/go.mod": "module x.example/b\n\nrequire x.example/a v0.0.0\n",
 		}, []string{"a.rs", "b.rs", "c.go"}, phase.Input{}, []string{". rust 4", ". go 4", "b go 2"}},
 		{"a Go workspace: code outside its modules breaks none", workspace, []string{"a/a_test.go", "x.rs"}, phase.Input{}, []string{"a go 4"}},
+		{"a Go workspace below the top", below, []string{"backend/a/a.go"}, phase.Input{}, []string{"backend/a go 4", "backend/b go 2"}},
+		{"a Go workspace below the top: itself", below, []string{"backend/go.work.sum"}, phase.Input{}, []string{"backend/a go 2", "backend/b go 2"}},
+		{"a Go workspace below the top: a module that another one uses, too", below, []string{"other/o.go"}, phase.Input{}, []string{"other go 4"}},
+		{"a Go workspace below the top: modules of the same path", below, []string{"copy/a/a.go"}, phase.Input{}, []string{"copy/a go 4", "other go 2"}},
+		{"a Go workspace in the working directory", below, []string{"a/a.go"}, phase.Input{WorkingDirectory: "backend"}, []string{"a go 4", "b go 2"}},
+		{"a Go workspace above the working directory", above, []string{"a/a.go"}, phase.Input{WorkingDirectory: "in"}, []string{"a go 4", "c go 2"}},
+		{"a Go workspace with a module next to it", map[string]string{
+			"w/go.work": "go 1.24\n\nuse (\n\t.\n\t../shared\n)\n", "w/go.mod": "module x.example/w\n\nrequire x.example/s v0.0.0\n", "shared/go.mod": "module x.example/s\n",
+		}, []string{"shared/s.go"}, phase.Input{}, []string{"shared go 4", "w go 2"}},
 		{"Go modules do not belong to the root", empty("go.mod", "tools/go.mod"), []string{"tools/x.go"}, phase.Input{}, []string{". go 4", "tools go 4"}},
 		{"another language does not belong to the root", empty("go.mod", "py/setup.py"), []string{"py/x.py"}, phase.Input{}, []string{". go 4", "py python 4"}},
 		{"an inner project of the root's language and of another", map[string]string{"setup.py": "", "a/setup.py": "", "a/go.mod": ""}, []string{"a/x.py", "a/y.py", "a/c.go", "a/README.md"}, phase.Input{}, []string{". python 4", "a go 4"}},
