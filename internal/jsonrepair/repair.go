@@ -205,10 +205,14 @@ func (f *fixer) afterValue() error {
 			f.pos++
 			continue
 		}
-		if rest[0] == ',' && f.endsAt(f.nextToken(f.pos+1)) {
-			f.note(TrailingComma, f.pos)
-			f.pos++
-			continue
+		if rest[0] == ',' {
+			next := f.nextToken(f.pos + 1)
+			// A line comment that nextToken does not skip goes up to the end of the input.
+			if f.endsAt(next) || isComment(f.in[next:]) && !isBlockComment(f.in[next:]) {
+				f.note(TrailingComma, f.pos)
+				f.pos++
+				continue
+			}
 		}
 		if left := bytes.TrimLeft(rest, "`;."); len(left) < len(rest) {
 			f.note(TextAround, f.pos)
