@@ -65,9 +65,27 @@ func (r *references) allowsPath(host, target string) bool {
 		return true
 	}
 	target = strings.ReplaceAll(target[:indexAnyOrLen(target, "?#")], `\`, "/")
+	// Browsers follow "." and ".." before they ask GitHub; other readers may send them, or decode
+	// the slashes first.
+	followed := strings.ToLower(decodePercent(followDots(target)))
 	target = strings.ToLower(decodePercent(target))
-	// Browsers follow "." and ".." before they ask GitHub; other readers may send them.
-	return r.allowsSteps(host, target) && r.allowsSteps(host, path.Clean("/"+target))
+	return r.allowsSteps(host, followed) && r.allowsSteps(host, target) && r.allowsSteps(host, path.Clean("/"+target))
+}
+
+// followDots returns a path with its "." and ".." followed as browsers do: to them "a%2fb" is one
+// name, and so is the empty text between two slashes, which path.Clean leaves out.
+func followDots(target string) string {
+	var names []string
+	for name := range strings.SplitSeq(strings.TrimPrefix(target, "/"), "/") {
+		switch decodePercent(name) {
+		case ".":
+		case "..":
+			names = names[:max(len(names)-1, 0)]
+		default:
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, "/")
 }
 
 // allowsSteps reports whether a link may lead to a path in lower case, of which nothing is encoded.

@@ -40,6 +40,8 @@ func TestReferences(t *testing.T) {
 		{"escapes that are not escapes", []string{"repo"}, "[x](https://github.com/a/b/%zz/../%69ssues/1) [y](https://github.com/octo/app/issues/1%)", "x (github.com/redacted) [y](https://github.com/octo/app/issues/1%)"},
 		{"dots in addresses", []string{"repo"}, "[x](https://github.com/a/b/issues/./1) [y](https://github.com/a/b/issues/y/%2e%2E/1) [z](https://github.com/octo/app/./issues/1)", "x (github.com/redacted) y (github.com/redacted) z (github.com/redacted)"},
 		{"dots after an allowed owner", []string{"acme/*"}, "[x](https://github.com/a/b/acme/../issues/1) [y](../../a/b/acme/../issues/1) [z](https://github.com/acme/../a/b/pull/2)", "x (github.com/redacted) y (redacted) z (github.com/redacted)"},
+		{"dots after two slashes", []string{"repo"}, "[x](https://github.com/a/b/issues/y//../../1) [y](/a/b/issues/y//../../1) https://github.com/a/b/issues/y//../../1", "x (github.com/redacted) y (redacted) (github.com/redacted)"},
+		{"dots after an escaped slash", []string{"repo"}, "[x](https://github.com/a/b/issues/octo%2Fapp%2Fissues%2Fy/../1) https://github.com/a/b/issues/octo%2Fapp%2fissues%2Fy/%2E./1", "x (github.com/redacted) (github.com/redacted)"},
 		{"HTML", []string{"repo"}, `<a href="https://github.com/a/b/issues/1">x</a>`, "<a>x</a> (github.com/redacted)"},
 		{"closing", []string{"repo"}, "fixes a/b#1", "fixes &#8203;a/b#&#8203;1"},
 	} {
