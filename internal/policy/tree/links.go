@@ -97,9 +97,9 @@ func (j *judgement) behindLinks() *patternSet {
 	}
 	resolveGlobs := func(globs []compiledGlob, spell func(target string) string) (resolved []compiledGlob) {
 		for _, g := range globs {
-			fixed := g.text[:max(strings.LastIndexByte(g.text[:strings.IndexAny(g.text, wildcards)], '/'), 0)]
+			fixed, rest := cutFixed(g.text)
 			if target, through, ok := j.resolve(fixed); ok {
-				text := strings.TrimPrefix(quoteWildcards.Replace(spell(target))+g.text[len(fixed):], "/")
+				text := strings.TrimPrefix(quoteWildcards.Replace(spell(target))+rest, "/")
 				resolved = append(resolved, compiledGlob{text, g.index})
 				add(through, g.index)
 			}
@@ -112,8 +112,21 @@ func (j *judgement) behindLinks() *patternSet {
 	return behind
 }
 
-// wildcards are the characters with a meaning in a pattern without braces.
-const wildcards = `*?[\`
+// cutFixed divides a pattern without braces before the name that contains its first wildcard. It
+// returns the path that the part before stands for, and the rest with the slash before it.
+func cutFixed(pattern string) (path, rest string) {
+	end := 0
+	for i := 0; i < len(pattern) && strings.IndexByte("*?[", pattern[i]) < 0; i++ {
+		switch pattern[i] {
+		case '/':
+			end = i
+		case '\\':
+			i++
+		}
+	}
+	path, _ = plainText(pattern[:end])
+	return path, pattern[end:]
+}
 
 var quoteWildcards = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
 
