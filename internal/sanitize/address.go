@@ -194,11 +194,14 @@ func isHostByte(c byte) bool { return isAlnum(c) || c >= 0x80 || c == '-' || c =
 func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
 	v, part = s.judgeTextHosts(text, a)
 	if v.allowed && s.refs.limited {
-		// Another address in the path ends the path, and is judged on its own. Only the
-		// beginning of the path is read, because many addresses may share one long path.
+		// Another address in the path ends the path, and is judged on its own. But to a browser it is
+		// part of the path, from which a ".." may take it back. Only the beginning of a path is read,
+		// because many addresses may share one long path; a longer one may lead to anything.
 		const far = 2000
-		path, _, _ := strings.Cut(text[a.hostEnd:min(a.end, a.hostEnd+far)], "://")
-		v.allowed = s.refs.allowsPath(v.host, strings.Map(dropMarks, path))
+		path := text[a.hostEnd:min(a.end, a.hostEnd+far)]
+		before, _, _ := strings.Cut(path, "://")
+		isRead := a.end <= a.hostEnd+far || strings.ContainsAny(path, "?#") || !s.refs.limits(v.host)
+		v.allowed = isRead && s.refs.allowsPath(v.host, strings.Map(dropMarks, before)) && s.refs.allowsPath(v.host, strings.Map(dropMarks, path))
 	}
 	return v, part
 }

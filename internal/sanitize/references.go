@@ -58,10 +58,15 @@ func (r *references) allows(name string) bool {
 	return r.all || r.own && (name == "" || name == r.current) || r.repos[name] || r.repos[owner+"/"]
 }
 
+// limits reports whether there are paths of a host to which a link may not lead.
+func (r *references) limits(host string) bool {
+	return r.limited && !r.all && (host == "" || slices.Contains(r.hosts, host))
+}
+
 // allowsPath reports whether a link may lead to a path of a host. Only a link to an issue, a
 // pull request or a discussion refers to a repository. host is "" for a relative link.
 func (r *references) allowsPath(host, target string) bool {
-	if !r.limited || r.all || host != "" && !slices.Contains(r.hosts, host) {
+	if !r.limits(host) {
 		return true
 	}
 	target = strings.ReplaceAll(target[:indexAnyOrLen(target, "?#")], `\`, "/")

@@ -123,3 +123,26 @@ func TestMaxMentions(t *testing.T) {
 		t.Errorf("Title = %q", got)
 	}
 }
+
+// TestLongReferencesInPlainTexts asserts that an address in a plain text leads to no issue of
+// another repository by dots in a part of its path that is far behind, or looks like another address.
+func TestLongReferencesInPlainTexts(t *testing.T) {
+	t.Parallel()
+	s := mustNew(t, Config{References: []string{"repo"}, Repository: "octo/app"})
+	for _, path := range []string{
+		"a/b/issues/" + strings.Repeat("y/../", 1000) + "1", strings.Repeat("./", 1000) + "a/b/issues/1", "a/b/issues/" + strings.Repeat("y", 2000) + "/../1",
+		"a/b/issues/y://../../1", "a/b/issues/https://github.com/../../../1",
+	} {
+		if got, _ := s.Plain("https://github.com/" + path); got != "(github.com/redacted)" {
+			t.Errorf("%.60s: %.60s", path, got)
+		}
+		if got, _ := s.Body("<div>\nhttps://github.com/" + path + "\n</div>"); got != "<div>\n(github.com/redacted)\n</div>" {
+			t.Errorf("%.60s: %.60s", path, got)
+		}
+	}
+	for _, address := range []string{"https://github.com/octo/app/issues/new?body=" + strings.Repeat("y", 3000), "https://octo.github.io/" + strings.Repeat("y", 3000)} {
+		if got, _ := s.Plain(address); got != address {
+			t.Errorf("%.60s became %.60s", address, got)
+		}
+	}
+}
