@@ -274,15 +274,28 @@ func (s *step) commands() (list []string) {
 		}
 		for i, word := range words {
 			if (word == "airlock" || strings.HasSuffix(word, "/airlock")) && i+1 < len(words) {
-				name := words[i+1]
-				if name == "loop" && i+2 < len(words) {
-					name += " " + words[i+2]
-				}
-				list = append(list, name)
+				list = append(list, commandOf(words[i+1:]))
 			}
 		}
 	}
 	return list
+}
+
+// commandOf returns the command that the arguments of airlock name. Flags may stand before it. A
+// command of loop counts as "loop start" unless it surely is another one.
+func commandOf(args []string) string {
+	i := 0
+	if strings.HasPrefix(args[0], "-") { // what follows may be the flag's value
+		i = max(0, slices.IndexFunc(args, func(arg string) bool { return slices.Contains([]string{"apply", "check", "verify", "loop"}, arg) }))
+	}
+	name, rest := args[i], args[i+1:]
+	switch {
+	case name != "loop" || len(rest) == 0:
+		return name
+	case slices.Contains([]string{"decide", "log", "status"}, rest[0]):
+		return name + " " + rest[0]
+	}
+	return "loop start"
 }
 
 // runsForeignCode reports whether the step runs code of a pull request. The checks run such code,
