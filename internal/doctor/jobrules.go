@@ -183,10 +183,15 @@ func (e *Examination) judgeGateSteps(w *workflow, j *job, r role) {
 	}
 }
 
-// isOnlyGate reports whether a job is one of the gate that executes nothing but Airlock.
+// isOnlyGate reports whether a job is one of the gate that surely executes nothing but Airlock.
 func (j *job) isOnlyGate() bool {
 	all := config.SafeOutputs{Checks: config.Checks{Given: true}}
-	isMore := func(s *step) bool { return !s.isAirlock() && !s.servesGate() || s.runsForeignCode(all) }
+	isMore := func(s *step) bool {
+		if s.runsForeignCode(all) || s.place != notAirlock && s.mode() == "" {
+			return true
+		}
+		return s.place == notAirlock && !s.servesGate() && !s.runsOnlyAirlock()
+	}
 	return slices.ContainsFunc(j.steps, (*step).mayWrite) && !slices.ContainsFunc(j.steps, isMore)
 }
 

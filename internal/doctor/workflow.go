@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -265,20 +266,40 @@ func (s *step) mode() config.Mode {
 // commands returns the commands of airlock that a script runs, such as "apply" and "loop start",
 // except for those with --dry-run, which write nothing.
 func (s *step) commands() (list []string) {
-	// A continued line is one command, and the & of a redirection ends none.
-	script := strings.NewReplacer("\\\n", " ", ">&", ">", "&>", ">").Replace(s.run)
-	for command := range strings.FieldsFuncSeq(script, func(r rune) bool { return strings.ContainsRune("\n;&|", r) }) {
+	for command := range s.scriptCommands() {
 		words := strings.Fields(command)
 		if slices.Contains(words, "--dry-run") || slices.Contains(words, "--dry-run=true") {
 			continue
 		}
 		for i, word := range words {
-			if (word == "airlock" || strings.HasSuffix(word, "/airlock")) && i+1 < len(words) {
+			if isProgram(word) && i+1 < len(words) {
 				list = append(list, commandOf(words[i+1:]))
 			}
 		}
 	}
 	return list
+}
+
+// scriptCommands returns the commands of the step's script, of all programs.
+func (s *step) scriptCommands() iter.Seq[string] {
+	// A continued line is one command, and the & of a redirection ends none.
+	script := strings.NewReplacer("\\\n", " ", ">&", ">", "&>", ">").Replace(s.run)
+	return strings.FieldsFuncSeq(script, func(r rune) bool { return strings.ContainsRune("\n;&|", r) })
+}
+
+// isProgram reports whether a word of a script is the program airlock.
+func isProgram(word string) bool { return word == "airlock" || strings.HasSuffix(word, "/airlock") }
+
+// runsOnlyAirlock reports whether the step is a script whose commands all begin with airlock and
+// contain no other command.
+func (s *step) runsOnlyAirlock() bool {
+	for command := range s.scriptCommands() {
+		words := strings.Fields(command)
+		if len(words) > 0 && !isProgram(words[0]) || strings.ContainsAny(command, "`(") {
+			return false
+		}
+	}
+	return len(s.commands()) > 0
 }
 
 // commandOf returns the command that the arguments of airlock name. Flags may stand before it. A
