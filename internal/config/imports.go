@@ -244,11 +244,15 @@ func isRemote(spec string) bool {
 // added entries themselves have more than once stays there as often, for section to refuse.
 func (im *importing) mergeEntries(own, theirs []entry) []entry {
 	merged := slices.Clone(own)
+	first := map[string]int{} // where own has a key first, by its name
+	for i, o := range slices.Backward(own) {
+		first[keyName(o.key)] = i
+	}
 	for _, e := range theirs {
 		name := keyName(e.key)
-		i := slices.IndexFunc(own, func(o entry) bool { return keyName(o.key) == name })
+		i, isThere := first[name]
 		switch {
-		case i < 0:
+		case !isThere:
 			merged = append(merged, e)
 		case name == "allowed-domains":
 			merged[i].value = joinLists(merged[i].value, e.value)

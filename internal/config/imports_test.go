@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -323,5 +324,31 @@ func TestEcosystemsAreHosts(t *testing.T) {
 		if _, err := Parse("x", []byte("create-issue:\nallowed-domains: ["+strings.Join(hosts, ", ")+"]\n")); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestManyImportedKeysAreCheap asserts that merging takes time linear in the number of keys, which
+// are wrong here.
+func TestManyImportedKeysAreCheap(t *testing.T) {
+	t.Parallel()
+	const keys = 9_000
+	list := func(prefix string) string {
+		var b strings.Builder
+		for i := range keys {
+			fmt.Fprintf(&b, "  %s%d:\n", prefix, i)
+		}
+		return b.String()
+	}
+	dir := repository(t, map[string]string{
+		workflow:                 "---\nimports: [b.md]\nsafe-outputs:\n" + list("a") + "---\n",
+		".github/workflows/b.md": "---\nsafe-outputs:\n" + list("b") + "---\n",
+	})
+	started := time.Now()
+	_, err := Load(Sources{File: filepath.Join(dir, filepath.FromSlash(workflow))})
+	if err == nil || !strings.Contains(err.Error(), `unknown key "a0"`) {
+		t.Errorf("error is %.200v", err)
+	}
+	if took := time.Since(started); took > 5*time.Second {
+		t.Errorf("took %v", took)
 	}
 }
