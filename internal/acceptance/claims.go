@@ -45,6 +45,9 @@ func (v *verification) claimedFile(file string, changed []string, comparedWith s
 	if err != nil {
 		return result(Fail, "%v.", err)
 	}
+	if clean == "." {
+		return result(Fail, "It is the entire work tree: name the files.")
+	}
 	_, err = v.worktree.Stat(clean)
 	exists := !errors.Is(err, ErrNoPath)
 	isChanged := slices.ContainsFunc(changed, func(name string) bool { return name == clean || strings.HasPrefix(name, clean+"/") })

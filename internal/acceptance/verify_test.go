@@ -480,6 +480,20 @@ func TestGates(t *testing.T) {
 	}
 }
 
+// TestAClaimOfTheEntireWorkTree asserts that such a claim fails, and that the reason is true.
+func TestAClaimOfTheEntireWorkTree(t *testing.T) {
+	d := deps(&tree{files: map[string]string{"a.md": "x"}, changed: []string{"a.md"}})
+	r, err := acceptance.Verify(t.Context(), request(t, `"validation_type": "code", "claimed_evidence": {"files_modified": ["/src/app", "docs/.."]}`, "a.md"), acceptance.Config{Trust: acceptance.Owner, Roots: []string{"/src/app"}}, d)
+	if err != nil || len(r.Claims) != 2 {
+		t.Fatalf("%v, %+v", err, r.Claims)
+	}
+	for _, claim := range r.Claims {
+		if claim.Status != acceptance.Fail || claim.Evidence != "It is the entire work tree: name the files." {
+			t.Errorf("%+v", claim)
+		}
+	}
+}
+
 // TestClaimsWithoutGit asserts that a file which may have been deleted is not called a wrong claim.
 func TestClaimsWithoutGit(t *testing.T) {
 	d := deps(&tree{files: map[string]string{"a.md": "x"}, unknown: errors.New("there is no git clone")})
