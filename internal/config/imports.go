@@ -92,17 +92,21 @@ func importsOf(doc document) []importEntry {
 		return nil
 	}
 	value := &doc.root.entries[i].value
-	if value.kind == mapNode { // imports: {aw: [...]}
-		if value = value.valueOf("aw"); value == nil {
-			return nil
+	var items []*node
+	if value.kind == mapNode {
+		if value.valueOf("uses") != nil || value.valueOf("path") != nil { // imports: {uses: a.md}
+			items = append(items, value)
 		}
+		value = value.valueOf("aw") // imports: {aw: [...]}
 	}
-	items := []*node{value}
-	if value.kind == listNode {
-		items = items[:0]
+	switch {
+	case value == nil:
+	case value.kind == listNode:
 		for n := range value.items {
 			items = append(items, &value.items[n])
 		}
+	default:
+		items = append(items, value)
 	}
 	var out []importEntry
 	for _, item := range items {

@@ -252,6 +252,22 @@ func TestImportsThatAreNotFollowed(t *testing.T) {
 	}
 }
 
+// TestAnImportThatIsNoList asserts that a mapping which names a file is read as a list of it is.
+func TestAnImportThatIsNoList(t *testing.T) {
+	for imports, want := range map[string]bool{
+		"{uses: b.md}": true, "{path: b.md, with: {}}": true, "{uses: b.md, aw: [c.md]}": true, "{aw: b.md}": true, "{aw: {uses: b.md}}": true, "{aw: [c.md]}": false, "{with: {}}": false,
+	} {
+		dir := repository(t, map[string]string{
+			workflow:                 "---\nimports: " + imports + "\nsafe-outputs:\n  create-issue:\n---\n",
+			".github/workflows/b.md": "---\nsafe-outputs:\n  staged: true\n---\n", ".github/workflows/c.md": "---\nsafe-outputs:\n  noop:\n---\n",
+		})
+		cfg, err := Load(Sources{File: filepath.Join(dir, filepath.FromSlash(workflow))})
+		if err != nil || cfg.Policy.Staged != want {
+			t.Errorf("%s: staged is %t, error %v", imports, cfg.Policy.Staged, err)
+		}
+	}
+}
+
 // TestImportsOfWhichAPartIsNotRead asserts that an import with two keys that mean the same, or with
 // inputs that are not a mapping, is an error.
 func TestImportsOfWhichAPartIsNotRead(t *testing.T) {
