@@ -17,6 +17,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -48,6 +49,9 @@ func (w *Worker) exec(ctx context.Context, t taken) (outcome, error) {
 	deadline := time.Now().Add(t.remaining)
 	for first, pause := r.Attempt, retryAfter; ; pause *= 2 {
 		earlier, err := readEarlierLog(ctx, w.store, r)
+		for store.Trouble(err) != "" && time.Now().Before(deadline) && sleep(ctx, retryAfter) {
+			earlier, err = readEarlierLog(ctx, w.store, r)
+		}
 		if err != nil {
 			return outcome{}, err
 		}

@@ -140,3 +140,32 @@ func TestLogOfManyAttempts(t *testing.T) {
 		}
 	}
 }
+
+// failingLog is a store that cannot read a log as many times as the number in failures.
+type failingLog struct {
+	store.Querier
+	failures *atomic.Int64
+}
+
+func (s failingLog) Query(ctx context.Context, each func(store.Row) error, query string, args ...any) error {
+	if strings.HasPrefix(query, "SELECT text FROM run_log") && s.failures.Add(-1) >= 0 {
+		return &pgconn.PgError{Code: "08006"}
+	}
+	return s.Querier.Query(ctx, each, query, args...)
+}
+
+// TestTroubleBeforeAnAttempt asserts that a run does not fail because the store cannot say for a
+// moment what earlier attempts printed.
+func TestTroubleBeforeAnAttempt(t *testing.T) {
+	t.Parallel()
+	c := start(t, t.TempDir()+"/store.db", 0)
+	failing := failingLog{c.store.Querier, new(atomic.Int64)}
+	failing.failures.Store(2)
+	c.store.Querier = failing
+	c.program(t, "again", `test "$AIRLOCK_ATTEMPT" = 2 && echo 1`, `"max_attempts":2`)
+	r := c.create(t, "again", `{}`)
+	c.startAnother(t, 1, time.Minute)
+	if r := c.ended(t, r.ID); r.Status != runs.Completed || failing.failures.Load() > 0 {
+		t.Errorf("%+v, %d failures are left", r, failing.failures.Load())
+	}
+}
