@@ -1,8 +1,10 @@
 package reviewer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -217,5 +219,25 @@ jobs:
 	want := []at{{5, script}, {7, checkout}, {9, checkout}, {13, script}, {15, script}, {16, checkout}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(at{})); diff != "" {
 		t.Errorf("the findings differ (-want +got):\n%s", diff)
+	}
+}
+
+// TestAliasesOnLongLines asserts that scripts and their aliases are found in linear time where each is
+// on a long line. It took half a minute when each was looked for from the beginning of its line.
+func TestAliasesOnLongLines(t *testing.T) {
+	const n = 40_000
+	var scripts, aliases strings.Builder
+	for i := range n {
+		fmt.Fprintf(&scripts, "&a%d '${{github.head_ref}}',", i)
+		fmt.Fprintf(&aliases, "{run: *a%d},", n-1-i)
+	}
+	text := "a: [" + scripts.String() + "]\nb: [" + aliases.String() + "]\n"
+	begun := time.Now()
+	found := newReviewer(t, Config{}).workflow(File{Path: ".github/workflows/a.yml", Text: text})
+	if took := time.Since(begun); took > 8*time.Second {
+		t.Errorf("a file of %d bytes took %s", len(text), took)
+	}
+	if len(found) != 2*n || found[0].Range.StartLine != 1 || found[1].Range.StartLine != 2 {
+		t.Errorf("there are %d findings, the first %+v", len(found), found[:min(2, len(found))])
 	}
 }

@@ -20,37 +20,40 @@ var (
 	scalarProperties = lazyregexp.New(`^(?:[&!]\S*[\s` + yamlBreaks + `]+(?:#[^` + yamlBreaks + `]*[\s` + yamlBreaks + `]+)*)*`)
 )
 
-// yamlText is the text of a YAML file. It finds where nodes begin: quickly, if the next one is near
-// the one before.
+// yamlText is the text of a YAML file. It finds where nodes begin.
 type yamlText struct {
-	text         string
-	starts       []int // where each line begins, as the YAML library counts lines
-	line, column int   // of the last node, as the library counts them
-	offset       int   // of its first byte
+	text  string
+	lines []int // how many characters are before each line, as the YAML library counts lines
+	marks []int // where each markDistance-th character begins: a long line is not read for each node
 }
 
+const markDistance = 256
+
 func newYAMLText(text string) *yamlText {
-	y := &yamlText{text: text, starts: []int{0}}
-	for _, end := range yamlLineEnd.FindAllStringSubmatchIndex(text, -1) {
-		y.starts = append(y.starts, end[1])
+	y := &yamlText{text: text, lines: []int{0}}
+	ends := yamlLineEnd.FindAllStringSubmatchIndex(text, -1)
+	n := 0
+	for i := range text + " " { // so that the end of the text counts
+		if len(ends) > 0 && i == ends[0][1] {
+			y.lines, ends = append(y.lines, n), ends[1:]
+		}
+		if n%markDistance == 0 {
+			y.marks = append(y.marks, i)
+		}
+		n++
 	}
 	return y
 }
 
 // start returns the first byte of a node.
 func (y *yamlText) start(n *yaml.Node) int {
-	if n.Line != y.line {
-		y.line, y.column, y.offset = n.Line, 1, y.starts[n.Line-1]
+	before := y.lines[n.Line-1] + n.Column - 1 // characters
+	offset := y.marks[before/markDistance]
+	for range before % markDistance {
+		_, size := utf8.DecodeRuneInString(y.text[offset:])
+		offset += size
 	}
-	for ; y.column < n.Column; y.column++ {
-		_, size := utf8.DecodeRuneInString(y.text[y.offset:])
-		y.offset += size
-	}
-	for ; y.column > n.Column; y.column-- {
-		_, size := utf8.DecodeLastRuneInString(y.text[:y.offset])
-		y.offset -= size
-	}
-	return y.offset
+	return offset
 }
 
 // reader returns a reader at the beginning of a scalar's value.
