@@ -180,6 +180,9 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"a crate that all workspaces exclude", nested, []string{"mid/e/x.rs"}, phase.Input{}, []string{". rust 4", "mid/e rust 4"}},
 		{"a crate that names a workspace further above", nested, []string{"mid/f/x.rs"}, phase.Input{}, []string{". rust 4"}},
 		{"a crate that names a workspace elsewhere", nested, []string{"mid/g/x.rs"}, phase.Input{}, []string{". rust 4", "mid/g rust 4"}},
+		{"a crate that names a workspace that excludes it", map[string]string{
+			"Cargo.toml": "[workspace]\nmembers = [\"a\"]\nexclude = [\"fuzz\"]\n", "a/Cargo.toml": "[package]\n", "fuzz/Cargo.toml": "[package]\nworkspace = \"..\"\n",
+		}, []string{"fuzz/x.rs"}, phase.Input{}, []string{". rust 4", "fuzz rust 4"}},
 		{"a crate that names a directory without a workspace", nested, []string{"mid/h/k/x.rs"}, phase.Input{}, []string{". rust 4", "mid/h/k rust 4"}},
 		{"a crate that a workspace excludes with its directory, and has as a member", nested, []string{"mid/i/j/x.rs"}, phase.Input{}, []string{". rust 4", "mid rust 4"}},
 		{"a file of two languages' directory, in a workspace below another one", nested, []string{"mid/c2/README.md"}, phase.Input{}, []string{". rust 4", "mid/c2 rust 4"}},
