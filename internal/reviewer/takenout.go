@@ -148,8 +148,8 @@ func asksForAsMuch(about string, before, now setting) bool {
 		switch keys := before.keys; {
 		case mostOf.MatchString(keys):
 			return hasNumber <= hadNumber && hasNumber > 0 && !notMost.MatchString(keys) // 0 and -1 may stand for no limit
-		case leastOf.MatchString(keys) && coverage.MatchString(about+" "+keys):
-			return hasNumber >= hadNumber
+		case leastOf.MatchString(keys) && coverage.MatchString(about+" "+keys): // below 0 it may be the most that is uncovered
+			return hasNumber >= hadNumber && (hadNumber < 0) == (hasNumber < 0)
 		}
 	}
 	hadLevel, hasLevel := levelOf(had), levelOf(has)

@@ -117,6 +117,18 @@ func TestBoundsThatAreLoosened(t *testing.T) {
 	}
 }
 
+// TestBoundsWithAnotherMeaning asserts that a least share of coverage that replaces a number below 0 is
+// listed: to Jest and Vitest, that number is how many lines may be left uncovered.
+func TestBoundsWithAnotherMeaning(t *testing.T) {
+	config := "module.exports = {\n  coverageThreshold: {\n    global: {\n      lines: -10,\n    },\n  },\n};\n"
+	for number, isListed := range map[string]bool{"-5": false, "5": true, "-50": true} {
+		got := takenOut(t, replaced("jest.config.js", config, strings.Replace(config, "-10", number, 1)))
+		if strings.Contains(got, ", now ") != isListed {
+			t.Errorf("from -10 to %s: %q", number, got)
+		}
+	}
+}
+
 // TestConfigurationThatIsRenamed asserts that a configuration counts as gone under a name that its
 // tool does not read.
 func TestConfigurationThatIsRenamed(t *testing.T) {
