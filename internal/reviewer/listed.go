@@ -85,7 +85,11 @@ func (m *matcher) fill(i int) {
 	}
 	const mostLinks = 100
 	end, given := i+1, extent{}
-	for n := 0; n < mostLinks && (m.is(end, "[") || m.is(end, ".") && m.isWord(end+1)); n++ {
+	for n := 0; m.is(end, "[") || m.is(end, ".") && m.isWord(end+1); n++ {
+		if n == mostLinks { // what is put there is not known
+			m.scope.values[m.written(i)] = unknown()
+			return
+		}
 		end = m.after(end)
 		if m.is(end-1, ".") {
 			end++

@@ -230,3 +230,14 @@ func TestChosenFromAList(t *testing.T) {
 		}
 	}
 }
+
+// TestTableWithManyLinks asserts that a table is not taken for constant if something that may change is
+// put into it behind more links than are read.
+func TestTableWithManyLinks(t *testing.T) {
+	for _, n := range []int{1, 99, 100, 1000} {
+		code := "const names = { a: {} };\nnames" + strings.Repeat(".a", n) + ".b = req.query.b;\neval(names[x]);\n"
+		if got := security(t, Config{}, File{Path: "a.js", Text: code}).Findings; len(got) != 1 {
+			t.Errorf("%d links: %v", n, got)
+		}
+	}
+}
