@@ -152,6 +152,10 @@ func (e *evaluator) evaluate(x extent, depth int) value {
 		case isOperator && (sign == "||" || sign == "??"), sign == "or" && e.lang.name == "python" && !isFirst && !v.changing: // a || b
 			return e.fallback(v, rest, depth)
 		case isOperator && comparisons[sign]: // a == b
+			if _, choices := e.split(rest, "?"); choices.from < choices.to && e.lang.name != "rust" { // a == b ? c : d
+				yes, no := e.split(choices, ":")
+				return e.choice(extent{x.from, choices.from - 1}, yes, no, depth)
+			}
 			if e.lang.name == "javascript" || e.lang.ruby { // a == b && c
 				if _, last := e.split(extent{i, x.to}, "&&"); last.from < last.to {
 					return e.evaluate(last, depth+1)

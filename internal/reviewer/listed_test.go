@@ -241,3 +241,21 @@ func TestTableWithManyLinks(t *testing.T) {
 		}
 	}
 }
+
+// TestChoiceAfterComparison asserts that a choice by a comparison has the value of what is chosen.
+func TestChoiceAfterComparison(t *testing.T) {
+	for file, code := range map[string]string{
+		"a.js":   "app.get('/a', (req, res) => {\n  const s = a === b ? req.query.b : 'c';\n  eval(s);\n});\n",
+		"b.js":   "app.get('/a', (req, res) => {\n  const s = a > 0 && b ? req.query.b : 'c';\n  eval(s);\n});\n",
+		"a.rb":   "class AController\n  def f\n    s = a == b ? params[:s] : \"c\"\n    eval(s)\n  end\nend\n",
+		"A.java": "class A {\n  void f(@RequestParam String k) {\n    String s = a == b ? k : \"c\";\n    jdbc.queryForList(\"SELECT a FROM t ORDER BY \" + s);\n  }\n}\n",
+	} {
+		if got := security(t, Config{}, File{Path: file, Text: code}).Findings; len(got) != 1 {
+			t.Errorf("%s: %v", file, got)
+		}
+		safe := strings.NewReplacer("req.query.b", "'d'", "params[:s]", "\"d\"", "? k", "? \"d\"").Replace(code)
+		if got := security(t, Config{}, File{Path: file, Text: safe}).Findings; len(got) != 0 {
+			t.Errorf("%s, without a stranger's text: %v", file, got)
+		}
+	}
+}
