@@ -37,7 +37,7 @@ type Finding struct {
 	Range    Range
 	// LastLine is the last line of the code that the finding is about, such as a call with its
 	// arguments, if that is after Range; otherwise 0.
-	LastLine int
+	LastLine int `json:",omitzero"`
 	// Suggestion is the text that should replace the lines Range.StartLine to
 	// Range.EndLine, or StartLine alone if EndLine is 0: complete lines, without
 	// the final "\n". "" means that there is none; to remove lines, or to leave an
