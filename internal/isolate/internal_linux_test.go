@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -176,5 +178,35 @@ func TestMapped(t *testing.T) {
 	}
 	if mapped(file+".none", 0, 0) {
 		t.Error("a file that does not exist maps an id")
+	}
+}
+
+// TestNoWorkerWaitsForTheProgramOfAnother asserts that workers which begin at the same moment, before
+// their directories are theirs, all get to run.
+func TestNoWorkerWaitsForTheProgramOfAnother(t *testing.T) {
+	for range 2000 {
+		var s Sandbox
+		var began, running, ended sync.WaitGroup
+		began.Add(1)
+		for range 2 {
+			running.Add(1)
+			ended.Go(func() {
+				began.Wait()
+				if err := s.lockSplit(t.Context()); err != nil {
+					t.Error(err)
+				}
+				running.Done()
+				running.Wait() // the program of each waits for the other's
+				s.mu.RUnlock()
+			})
+		}
+		began.Done()
+		done := make(chan struct{})
+		go func() { ended.Wait(); close(done) }()
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Fatal("a worker waits until the program of the other has ended")
+		}
 	}
 }

@@ -90,8 +90,11 @@ type Sandbox struct {
 	workers []*Worker
 	// mu guards split. The workers' programs run while it is held for reading, programs of
 	// the sandbox itself while it is held for writing.
-	mu    sync.RWMutex
-	split bool // the workers' users own their directories, instead of the sandbox's own user
+	mu sync.RWMutex
+	// splitting is held while a worker takes mu for reading, so that none waits with split unset to
+	// take it for writing while the program of another runs.
+	splitting sync.Mutex
+	split     bool // the workers' users own their directories, instead of the sandbox's own user
 }
 
 // user is a user of the system as which programs of a sandbox run, one at a time.

@@ -69,6 +69,8 @@ func (w *Worker) Run(ctx context.Context, spec command.Spec) (command.Result, er
 // lockSplit returns with s.mu held for reading and the workers' users owning their
 // directories, or with an error and s.mu not held.
 func (s *Sandbox) lockSplit(ctx context.Context) error {
+	s.splitting.Lock()
+	defer s.splitting.Unlock()
 	for {
 		s.mu.RLock()
 		if s.split {
