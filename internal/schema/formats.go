@@ -4,6 +4,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"regexp/syntax"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,7 +14,8 @@ import (
 )
 
 // strictFormats returns the formats that the library does not know, or checks less strictly
-// than their RFCs: it lets "http://a b" and "+1.2.3.4" pass.
+// than their RFCs: it lets "http://a b" and "+1.2.3.4" pass. Of a regular expression it also builds
+// the matcher, which may be a thousand times as large.
 func strictFormats() map[string]func(any) bool {
 	formats := map[string]func(any) bool{}
 	for name, valid := range map[string]func(string) bool{
@@ -28,6 +30,7 @@ func strictFormats() map[string]func(any) bool {
 		"ipv4":          isIPv4,
 		"ipv6":          isIPv6,
 		"uri-template":  uriTemplate.MatchString,
+		"regex":         isPattern,
 	} {
 		formats[name] = func(v any) bool {
 			s, isString := v.(string)
@@ -89,6 +92,33 @@ func isIPLiteral(s string) bool {
 	return err == nil && a.Is6() || strings.HasPrefix(s, "v")
 }
 
+// isPattern reports whether s is a regular expression that Go's regexp knows.
+func isPattern(s string) bool {
+	_, err := syntax.Parse(s, syntax.Perl)
+	return err == nil
+}
+
+// formatSteps returns how many steps it takes, at most, to check the format of a text and to quote
+// the text in a message.
+func formatSteps(format, s string) int {
+	steps := len(s) / quoted
+	switch format {
+	case "":
+		return 0
+	case "idn-hostname", "idn-email":
+		steps += min(len(s), 253*utf8.UTFMax)
+	case "regex":
+		// A class such as \pL has hundreds of ranges.
+		tables := strings.Count(s, `\p`) + strings.Count(s, `\P`)
+		steps += 4*len(s) + 150*tables
+		if strings.Contains(s, "(?") { // without regard to letter case, each character of a range is looked up
+			beyondASCII := strings.Count(s, `\x`) + len(s) - utf8.RuneCountInString(s) // at most as many characters
+			steps += 5000 * (tables + beyondASCII)
+		}
+	}
+	return steps
+}
+
 // isEmail reports whether s is a mailbox by RFC 5321: no display name, no comment.
 func isEmail(s string, characters, host func(string) bool) bool {
 	at := strings.LastIndexByte(s, '@')
@@ -142,7 +172,12 @@ func isHostname(s string) bool {
 	return true
 }
 
+// isIDNHostname reports whether s is a host's name by RFC 5890. Its form in ASCII, for which the
+// time is quadratic, has at least one byte for each character.
 func isIDNHostname(s string) bool {
+	if utf8.RuneCountInString(s) > 253 {
+		return false
+	}
 	ascii, err := idna.Registration.ToASCII(s)
 	return err == nil && isHostname(ascii)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -21,7 +22,7 @@ func show(v any) string {
 	case json.Number:
 		return text.Truncate(v.String(), maxShown)
 	case []any:
-		return text.Truncate(showList(v), maxShown)
+		return text.Truncate(showList(v, maxShown), maxShown)
 	case map[string]any:
 		if len(v) == 0 {
 			return "{}"
@@ -33,14 +34,22 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
-func showList(v any) string {
-	const most = 12
-	list, _ := v.([]any)
-	shown := showEach(list[:min(len(list), most)])
-	if len(list) > most {
-		shown = append(shown, "…")
+// showList writes the first items of a list, at most 12, and no more after most characters.
+func showList(list []any, most int) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, v := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if i == 12 || utf8.RuneCountInString(b.String()) > most {
+			b.WriteString("…")
+			break
+		}
+		b.WriteString(show(v))
 	}
-	return "[" + strings.Join(shown, ", ") + "]"
+	b.WriteByte(']')
+	return b.String()
 }
 
 func showEach[T any](list []T) []string {

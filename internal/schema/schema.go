@@ -173,7 +173,7 @@ func (l *loaded) validate(raw []byte) (out []Violation, err error) {
 	}
 	v, tooLong := trim(root, v, "", "")
 	if l.patterns != nil { // somebody else wrote the schema
-		b := budget{maxSteps, l.patterns}
+		b := budget{left: maxSteps, patterns: l.patterns}
 		if !b.affordable(root, v) {
 			return []Violation{{Path: "$", Message: "the value is too large or too deeply nested to be checked against this schema"}}, nil
 		}

@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -27,11 +28,19 @@ type collector struct {
 }
 
 func (c *collector) add(v Violation) {
-	if len(c.found) >= maxViolations {
-		c.omitted++
+	if c.omits() {
 		return
 	}
 	c.found = append(c.found, v)
+}
+
+// omits counts the next violation if there are enough, which saves describing it.
+func (c *collector) omits() bool {
+	isFull := len(c.found) >= maxViolations
+	if isFull {
+		c.omitted++
+	}
+	return isFull
 }
 
 // sorted returns the violations ordered by path and without repetitions, then one that counts
@@ -83,44 +92,49 @@ func (c *collector) walk(ve *jsonschema.ValidationError) {
 // possible: which of several properties is missing, or what is wrong according to
 // the only alternative for values of this type.
 func (c *collector) alternatives(ve *jsonschema.ValidationError) {
-	value, what := c.instance(ve)
-	v := Violation{Path: instancePath(ve.InstanceLocation, c.value), SchemaPath: schemaPath(ve.KeywordLocation)}
-	if len(ve.Causes) == 0 { // several schemas of a oneOf are valid
-		v.Message = what + show(value) + " is valid under more than one of the given schemas"
-		c.add(v)
-		return
-	}
-	var missing, types []string
 	var ofType []*jsonschema.ValidationError // of the alternatives for values of this type
+	var mistyped, lacking []*jsonschema.ValidationError
 	for _, cause := range ve.Causes {
-		leaf := onlyLeaf(cause)
-		if leaf == nil || leaf.InstanceLocation != ve.InstanceLocation {
-			ofType = append(ofType, cause)
+		leaf, keyword := onlyLeaf(cause), ""
+		if leaf != nil && leaf.InstanceLocation == ve.InstanceLocation {
+			keyword = keywordOf(leaf)
+		}
+		if keyword == "type" {
+			mistyped = append(mistyped, leaf)
 			continue
 		}
-		switch node := c.node(leaf); keywordOf(leaf) {
-		case "type":
-			types = append(types, showTypes(node["type"]))
-		case "required":
-			missing = append(missing, c.missing(node, value)...)
-			ofType = append(ofType, cause)
-		default:
-			ofType = append(ofType, cause)
+		ofType = append(ofType, cause)
+		if keyword == "required" {
+			lacking = append(lacking, leaf)
 		}
 	}
+	if len(ofType) == 1 {
+		c.walk(ofType[0])
+		return
+	}
+	if c.omits() {
+		return
+	}
+	value, what := c.instance(ve)
+	v := Violation{Path: instancePath(ve.InstanceLocation, c.value), SchemaPath: schemaPath(ve.KeywordLocation)}
+	var types, missing []string
+	for _, leaf := range mistyped {
+		types = append(types, showTypes(c.node(leaf)["type"]))
+	}
+	for _, leaf := range lacking {
+		missing = append(missing, c.missing(c.node(leaf), value)...)
+	}
 	switch {
+	case len(ve.Causes) == 0: // several schemas of a oneOf are valid
+		v.Message = what + show(value) + " is valid under more than one of the given schemas"
 	case len(ofType) == 0:
 		v.Message = what + show(value) + " is not of type " + strings.Join(types, ", ")
-		c.add(v)
-	case len(ofType) == 1:
-		c.walk(ofType[0])
 	case len(missing) == len(ve.Causes):
 		v.Message = "one of " + strings.Join(showEach(missing), ", ") + " is required"
-		c.add(v)
 	default:
 		v.Message = what + show(value) + " is not valid under any of the given schemas"
-		c.add(v)
 	}
+	c.add(v)
 }
 
 // onlyLeaf returns the innermost cause of a failure, or nil if there are several.
@@ -190,8 +204,7 @@ func keywordOf(ve *jsonschema.ValidationError) string {
 // property.
 func (c *collector) leaf(ve *jsonschema.ValidationError) {
 	keyword := keywordOf(ve)
-	if len(c.found) >= maxViolations && keyword != "required" && keyword != "additionalProperties" {
-		c.omitted++ // saves describing it
+	if keyword != "required" && keyword != "additionalProperties" && c.omits() {
 		return
 	}
 	node := c.node(ve)
@@ -202,13 +215,17 @@ func (c *collector) leaf(ve *jsonschema.ValidationError) {
 	switch keyword {
 	case "required":
 		for _, name := range c.missing(node, value) {
-			c.add(Violation{path + pathStep(name), Quote(name) + " is a required property", v.SchemaPath})
 			described = true
+			if !c.omits() {
+				c.add(Violation{path + pathStep(name), Quote(name) + " is a required property", v.SchemaPath})
+			}
 		}
 	case "additionalProperties":
 		for _, name := range c.unexpected(node, value) {
-			c.add(Violation{path + pathStep(name), "Additional properties are not allowed (" + Quote(name) + " was unexpected)", v.SchemaPath})
 			described = true
+			if !c.omits() {
+				c.add(Violation{path + pathStep(name), "Additional properties are not allowed (" + Quote(name) + " was unexpected)", v.SchemaPath})
+			}
 		}
 	default:
 		v.Message = c.message(keyword, node, value)
@@ -251,11 +268,12 @@ var messages = map[string]string{
 func (c *collector) message(keyword string, node map[string]any, value any) string {
 	limit := node[keyword]
 	list, _ := value.([]any)
+	allowed, _ := limit.([]any)
 	switch {
 	case keyword == "type":
 		return show(value) + " is not of type " + showTypes(limit)
 	case keyword == "enum":
-		return show(value) + " is not one of " + showList(limit)
+		return show(value) + " is not one of " + showList(allowed, math.MaxInt)
 	case keyword == "format":
 		format := fmt.Sprint(limit)
 		return show(value) + " is not a valid " + cmp.Or(formatNames[format], format)
