@@ -47,6 +47,10 @@ func Parse(raw []byte) (*Schema, error) {
 	if version := child(document, "$schema"); version != nil && !isDraft7(version) {
 		return nil, fmt.Errorf("the schema names %s: only draft-07, \"http://json-schema.org/draft-07/schema#\", is supported", show(version))
 	}
+	const most = maxSteps / 4 // because each pattern is read several times
+	if total(document, most, stepsOfPatterns) > most {
+		return nil, errors.New("the patterns of the schema take too long to read together: shorten them, and leave out (?i) where they have characters beyond ASCII")
+	}
 	root, err := compile(document, strictFormats())
 	if err != nil {
 		return nil, err
@@ -58,6 +62,20 @@ func Parse(raw []byte) (*Schema, error) {
 	l := newLoaded(document, &fastSchema{unsure: true}, func() (*jsonschema.Schema, error) { return root, nil })
 	l.patterns = sizes
 	return &Schema{load: func() (*loaded, error) { return l, nil }}, nil
+}
+
+// stepsOfPatterns returns how many steps it takes to read the patterns that a part of a schema's
+// document has itself.
+func stepsOfPatterns(part any) (steps int) {
+	members, _ := part.(map[string]any)
+	if pattern, ok := members["pattern"].(string); ok {
+		steps += formatSteps("regex", pattern)
+	}
+	patterns, _ := members["patternProperties"].(map[string]any)
+	for pattern := range patterns {
+		steps += formatSteps("regex", pattern)
+	}
+	return steps
 }
 
 // isDraft7 reports whether a value of "$schema" names draft-07.
