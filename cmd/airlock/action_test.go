@@ -237,6 +237,20 @@ func TestActionShortSecrets(t *testing.T) {
 	}
 }
 
+// TestActionAppliesTheLinesOfAVariable asserts that mode apply reads the lines that a variable names,
+// where there is no agent output of another job.
+func TestActionAppliesTheLinesOfAVariable(t *testing.T) {
+	t.Parallel()
+	s := server(t, pullRequestFixture(), githubtest.Options{})
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
+	env := append(ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
+		"mode": "apply", "config": "add-issue-comment:\n",
+	}), "GH_AW_SAFE_OUTPUTS="+filepath.Join(ws.dir, "lines.ndjson"))
+	if res := run(t, ws.dir, env, "", "action"); len(s.Writes()) != 1 {
+		t.Errorf("exit code %d, %d writes\n%s", res.code, len(s.Writes()), res.stdout)
+	}
+}
+
 // TestActionWithoutOutputs asserts that a step whose outputs cannot be set stops before it writes
 // anything, in the modes all, collect and apply, and reports why where people look.
 func TestActionWithoutOutputs(t *testing.T) {
